@@ -35,7 +35,7 @@ class Signature:
     """How a log shows the cause: any of `patterns` on a line, and around it what the other fields ask for.
 
     `near` and `unless`: each entry must (must not) be there. `after`/`before`: the evidence must come after the first (before
-    the last) line that matches; where no line matches, `after` fails and `before` holds only if `before_optional`.
+    the last) line that matches; where no line matches, it does not hold.
     """
 
     patterns: tuple[str, ...]

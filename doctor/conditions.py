@@ -1,0 +1,383 @@
+"""Conditions over facts, in three-valued logic, and the vocabulary of fields that they may name.
+
+Contract: `compile_condition` refuses what it does not know (ValueError); `Condition.evaluate` never raises. A condition is True,
+False, or None: not known, and then `missing` says what is. `all` and `any` follow Kleene, so one false part decides an `all`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from doctor import versions
+from doctor.facts import Facts
+from doctor.facts.cann import Cann, CannLibraryPath, NnalSearch
+from doctor.facts.container import Container, RunCommands
+from doctor.facts.driver import Driver, Firmware
+from doctor.facts.kernel import Governors, NumaNodes, Sysctls, TransparentHugePages
+from doctor.facts.machine import Disks, Machine, Memory, OperatingSystem
+from doctor.facts.npu import Chip, DeviceNodes, NpuPresence, Npus, NpuSmi
+from doctor.facts.target import AscendBuild, Environment, Packages, TorchBuild
+from doctor.facts.vllm import ServeCommands, VllmProcesses
+from doctor.finding import Evidence
+from doctor.host import Unavailable
+from doctor.versions import Scheme
+
+
+class _Absent:
+    """The value of a field that is known not to exist."""
+
+    def __repr__(self) -> str:
+        return "absent"
+
+
+ABSENT = _Absent()
+
+Value = Any
+"""str, int, float, bool, a tuple of str, or ABSENT."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One field as it was read: its values (several where several things have it) and where from; None values: not known."""
+
+    values: tuple[Value, ...] | None
+    source: str = ""
+    line: int = 0
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class FieldKind:
+    """How a field is compared: by version order of `scheme`, as numbers, or as text."""
+
+    scheme: Scheme | None = None
+    number: bool = False
+
+
+TEXT, NUMBER = FieldKind(), FieldKind(number=True)
+CANN, HDK, PACKAGE = FieldKind(Scheme.CANN), FieldKind(Scheme.HDK), FieldKind(Scheme.PACKAGE)
+
+
+@dataclass(frozen=True)
+class FieldSpec:
+    """One name of the vocabulary; a name that ends in `.` takes a key (`package.torch-npu`)."""
+
+    name: str
+    kind: FieldKind
+    fact: type[Any]
+    read: Callable[[Any, str], Value | None | tuple[Value, ...]]
+    """(fact, key) -> value; None: not known; ABSENT: known not to be there; a tuple: several, any of which may hold."""
+    about: str = ""
+
+
+def _package(fact: Packages, key: str) -> Value | None:
+    version = fact.versions.get(versions.normalise_name(key))
+    return version if version is not None else ABSENT if fact.complete else None
+
+
+def _variable(fact: Environment, key: str) -> Value | None:
+    return fact.values[key] if key in fact.values else ABSENT if fact.complete else None
+
+
+def _flag(fact: ServeCommands, key: str) -> Value | None | tuple[Value, ...]:
+    if not fact.commands:
+        return None
+    given = tuple(command.flags[key] for command in fact.commands if key in command.flags)
+    return given or ABSENT
+
+
+def _keyword(fact: ServeCommands, key: str) -> Value | None | tuple[Value, ...]:
+    given = tuple(command.keywords[key] for command in fact.commands if key in command.keywords)
+    return given or (ABSENT if fact.commands else None)
+
+
+def _disk(fact: Disks, key: str) -> Value | None:
+    disk = fact.by_mount.get(key)
+    return disk.available if disk else None
+
+
+def _nnal_version(fact: NnalSearch, _key: str) -> Value | None:
+    return ABSENT if fact.found is None else fact.found.version
+
+
+def _images(fact: RunCommands, _key: str) -> Value | None | tuple[Value, ...]:
+    return tuple(command.image for command in fact.commands if command.image) or None
+
+
+def _of(name: str) -> Callable[[Any, str], Value | None]:
+    return lambda fact, _key: getattr(fact, name)
+
+
+FIELDS: dict[str, FieldSpec] = {
+    spec.name: spec
+    for spec in (
+        FieldSpec("machine.arch", TEXT, Machine, _of("arch"), "uname -m"),
+        FieldSpec("machine.cpu_vendor", TEXT, Machine, _of("cpu_vendor")),
+        FieldSpec("machine.cpus", NUMBER, Machine, _of("cpus")),
+        FieldSpec("machine.page_size", NUMBER, Machine, _of("page_size"), "bytes"),
+        FieldSpec("machine.hypervisor", TEXT, Machine, lambda f, _k: ABSENT if f.hypervisor == "" else f.hypervisor),
+        FieldSpec("os.id", TEXT, OperatingSystem, _of("id")),
+        FieldSpec("os.version", PACKAGE, OperatingSystem, _of("version_id")),
+        FieldSpec("os.kernel", PACKAGE, OperatingSystem, lambda f, _k: _kernel(f.kernel), "leading x.y.z of uname -r"),
+        FieldSpec("os.glibc", PACKAGE, OperatingSystem, _of("glibc")),
+        FieldSpec("memory.total", NUMBER, Memory, _of("total"), "bytes"),
+        FieldSpec("memory.available", NUMBER, Memory, _of("available"), "bytes"),
+        FieldSpec("memory.swap_total", NUMBER, Memory, _of("swap_total"), "bytes"),
+        FieldSpec("memory.cgroup_limit", NUMBER, Memory, _of("cgroup_limit"), "bytes"),
+        FieldSpec("disk.available.", NUMBER, Disks, _disk, "bytes free, by mount point"),
+        FieldSpec("sysctl.", NUMBER, Sysctls, lambda f, k: f.values.get(k), "running value by dotted name"),
+        FieldSpec("thp.enabled", TEXT, TransparentHugePages, _of("enabled")),
+        FieldSpec("governor", TEXT, Governors, lambda f, _k: tuple(f.counts) or None, "any CPU's governor"),
+        FieldSpec("numa.nodes", NUMBER, NumaNodes, _of("count")),
+        FieldSpec("driver.version", HDK, Driver, _of("version")),
+        FieldSpec("firmware.version", HDK, Firmware, _of("package_version")),
+        FieldSpec("chip.family", TEXT, Chip, _of("family"), "a1, a2, a3, 310p, 310b, 310, 950"),
+        FieldSpec("chip.name", TEXT, Chip, _of("name")),
+        FieldSpec("npu.present", TEXT, NpuPresence, lambda f, _k: None if f.present is None else "yes" if f.present else "no"),
+        FieldSpec("npu.count", NUMBER, Npus, lambda f, _k: len(f.chips)),
+        FieldSpec("npu.health", TEXT, Npus, lambda f, _k: tuple(c.health for c in f.chips if c.health) or None, "any chip's health"),
+        FieldSpec("npu.hbm_total_mb", NUMBER, Npus, lambda f, _k: tuple(c.hbm_total_mb for c in f.chips if c.hbm_total_mb) or None),
+        FieldSpec("npu_smi.state", TEXT, NpuSmi, _of("state"), "ok, missing, failed, timed out, empty"),
+        FieldSpec("device_nodes.count", NUMBER, DeviceNodes, lambda f, _k: len(f.davinci)),
+        FieldSpec("cann.version", CANN, Cann, lambda f, _k: f.version or (ABSENT if not f.installs else None), "the active toolkit"),
+        FieldSpec("cann.count", NUMBER, Cann, lambda f, _k: len(f.installs)),
+        FieldSpec("cann_env.home", TEXT, CannLibraryPath, lambda f, _k: f.home or ABSENT),
+        FieldSpec("cann_env.opp", TEXT, CannLibraryPath, lambda f, _k: f.opp or ABSENT),
+        FieldSpec("cann_env.atb_home", TEXT, CannLibraryPath, lambda f, _k: f.atb_home or ABSENT),
+        FieldSpec("nnal.version", CANN, NnalSearch, _nnal_version),
+        FieldSpec("package.", PACKAGE, Packages, _package, "by distribution name"),
+        FieldSpec("python.version", PACKAGE, Packages, _of("python")),
+        FieldSpec("torch.cuda", TEXT, TorchBuild, lambda f, _k: None if f.cuda is None else "yes" if f.cuda else "no"),
+        FieldSpec("ascend_build.soc", TEXT, AscendBuild, _of("soc")),
+        FieldSpec("env.", TEXT, Environment, _variable, "variable of the target"),
+        FieldSpec("flag.", TEXT, ServeCommands, _flag, "vllm flag without dashes; '' for a bare one"),
+        FieldSpec("keyword.", TEXT, ServeCommands, _keyword, "argument of LLM(…)"),
+        FieldSpec("vllm.running", TEXT, VllmProcesses, lambda f, _k: "yes" if f.processes else "no"),
+        FieldSpec("container.kind", TEXT, Container, lambda f, _k: f.kind or ABSENT),
+        FieldSpec("container.image", TEXT, RunCommands, _images),
+    )
+}
+
+
+def _kernel(release: str | None) -> str | None:
+    found = re.match(r"\d+\.\d+(?:\.\d+)?", release or "")
+    return found[0] if found else None
+
+
+def read_field(name: str, facts: Facts) -> Reading:
+    """The field's values now. Raises ValueError for a name that is not in the vocabulary."""
+    spec, key = _spec(name)
+    fact = facts.get(spec.fact)
+    if isinstance(fact, Unavailable):
+        return Reading(None, why=str(fact))
+    value = spec.read(fact, key)
+    source = str(getattr(fact, "source", ""))
+    line = int(getattr(fact, "line", 0) or getattr(fact, "lines", {}).get(key, 0))
+    if value is None:
+        return Reading(None, source, line, f"{name} is not known")
+    return Reading(value if isinstance(value, tuple) else (value,), source, line)
+
+
+def _spec(name: str) -> tuple[FieldSpec, str]:
+    if name in FIELDS:
+        return FIELDS[name], ""
+    for prefix, spec in FIELDS.items():
+        if prefix.endswith(".") and name.startswith(prefix) and len(name) > len(prefix):
+            return spec, name[len(prefix) :]
+    raise ValueError(f"unknown field {name!r}; `doctor rules --fields` lists them")
+
+
+@dataclass
+class Trace:
+    """What an evaluation looked at: the readings that made it true, and what was missing."""
+
+    held: list[tuple[str, str, Reading]] = field(default_factory=list)
+    """(field, wanted, reading)."""
+    missing: list[str] = field(default_factory=list)
+
+    def evidence(self) -> tuple[Evidence, ...]:
+        """One piece of evidence a field."""
+        return tuple(Evidence(reading.source or name, f"{name} = {shown(reading)}", reading.line) for name, _, reading in self.held)
+
+
+def shown(reading: Reading) -> str:
+    """The reading's values for people."""
+    return ", ".join("not set" if value is ABSENT else str(value) for value in reading.values or ())
+
+
+class Condition:
+    """A compiled condition."""
+
+    def __init__(self, test: Callable[[Facts, Trace], bool | None], fields: tuple[str, ...]) -> None:
+        self._test = test
+        self.fields = fields
+
+    def evaluate(self, facts: Facts, trace: Trace | None = None) -> bool | None:
+        """True, False, or None where it hangs on something unknown."""
+        return self._test(facts, trace if trace is not None else Trace())
+
+
+def compile_condition(source: Any) -> Condition:
+    """Compiles what stands under `when`. Raises ValueError with the reason."""
+    if not isinstance(source, Mapping) or not source:
+        raise ValueError("`when` is a mapping of fields to values")
+    parts: list[Condition] = []
+    for key, value in source.items():
+        if key in ("all", "any"):
+            if not isinstance(value, list) or not value:
+                raise ValueError(f"`{key}` is a list of conditions")
+            parts.append(_combine([compile_condition(item) for item in value], key == "any"))
+        elif key == "not":
+            parts.append(_negate(compile_condition(value)))
+        else:
+            parts.append(_compare(str(key), value))
+    return parts[0] if len(parts) == 1 else _combine(parts, False)
+
+
+def _combine(parts: list[Condition], decided_by: bool) -> Condition:
+    """`any` is decided by the first True, `all` by the first False."""
+
+    def test(facts: Facts, trace: Trace) -> bool | None:
+        answers = []
+        traces = [Trace() for _ in parts]
+        for part, own in zip(parts, traces, strict=True):
+            answer = part.evaluate(facts, own)
+            if answer is decided_by:
+                if decided_by:
+                    trace.held += own.held
+                return decided_by
+            answers.append(answer)
+        if None in answers:
+            for answer, own in zip(answers, traces, strict=True):
+                if answer is None:
+                    trace.missing += own.missing
+            return None
+        if not decided_by:
+            for own in traces:
+                trace.held += own.held
+        return not decided_by
+
+    return Condition(test, tuple(name for part in parts for name in part.fields))
+
+
+def _negate(part: Condition) -> Condition:
+    def test(facts: Facts, trace: Trace) -> bool | None:
+        own = Trace()
+        answer = part.evaluate(facts, own)
+        if answer is None:
+            trace.missing += own.missing
+            return None
+        if not answer:
+            for name in part.fields:
+                reading = read_field(name, facts)
+                if reading.values is not None:
+                    trace.held.append((name, "", reading))
+        return not answer
+
+    return Condition(test, part.fields)
+
+
+def _compare(name: str, wanted: Any) -> Condition:
+    spec, _ = _spec(name)
+    matches = _matcher(spec.kind, wanted)
+    told = _told(wanted)
+
+    def test(facts: Facts, trace: Trace) -> bool | None:
+        reading = read_field(name, facts)
+        if reading.values is None:
+            trace.missing.append(reading.why or name)
+            return None
+        answers = [matches(value) for value in reading.values]
+        if any(answer is True for answer in answers):
+            trace.held.append((name, told, reading))
+            return True
+        if any(answer is None for answer in answers):
+            trace.missing.append(f"{name} = {shown(reading)} cannot be compared")
+            return None
+        return False
+
+    return Condition(test, (name,))
+
+
+def _told(wanted: Any) -> str:
+    if isinstance(wanted, list):
+        return " or ".join(str(item) for item in wanted)
+    if isinstance(wanted, Mapping):
+        return "; ".join(f"{key} {_told(value)}" for key, value in wanted.items())
+    return str(wanted)
+
+
+_COMPARISON = re.compile(r"\s*(?:<=|>=|==|!=|<|>)")
+
+
+def _matcher(kind: FieldKind, wanted: Any) -> Callable[[Value], bool | None]:
+    if isinstance(wanted, list):
+        tests = [_matcher(kind, item) for item in wanted]
+        if not tests:
+            raise ValueError("an empty list of values")
+        return lambda value: True if any((answers := [test(value) for test in tests])) else None if None in answers else False
+    if isinstance(wanted, Mapping):
+        return _special(kind, wanted)
+    text = str(wanted).strip()
+    if text in ("present", "absent"):
+        return lambda value: (value is ABSENT) == (text == "absent")
+    if _COMPARISON.match(text):
+        return _comparison(kind, text)
+    if kind.scheme is not None:
+        return _comparison(kind, f"== {text}")
+    return lambda value: value is not ABSENT and str(value).lower() == text.lower()
+
+
+def _special(kind: FieldKind, wanted: Mapping[str, Any]) -> Callable[[Value], bool | None]:
+    if set(wanted) == {"not"}:
+        inner = _matcher(kind, wanted["not"])
+        return lambda value: None if (answer := inner(value)) is None else not answer
+    if set(wanted) == {"matches"}:
+        pattern = re.compile(str(wanted["matches"]))
+        return lambda value: value is not ABSENT and pattern.search(str(value)) is not None
+    raise ValueError("a value is a word, a list, a comparison, {matches: …} or {not: …}")
+
+
+def _comparison(kind: FieldKind, text: str) -> Callable[[Value], bool | None]:
+    if kind.scheme is not None:
+        scheme = kind.scheme
+        versions.satisfies("1.0", text, scheme)  # a malformed range is refused when the file is read
+        return lambda value: False if value is ABSENT else versions.satisfies(str(value), text, scheme)
+    if not kind.number:
+        raise ValueError(f"{text!r}: this field is compared with words, not in order")
+    tests = []
+    for part in text.split(","):
+        found = re.fullmatch(r"\s*(<=|>=|==|!=|<|>)\s*(-?\d+(?:\.\d+)?)\s*([KMGT]i?B?)?\s*", part)
+        if not found:
+            raise ValueError(f"{part!r} is not a comparison with a number")
+        tests.append((found[1], float(found[2]) * _UNITS[(found[3] or " ")[0]]))
+    return lambda value: _compare_numbers(value, tests)
+
+
+_UNITS = {" ": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
+_ORDER: dict[str, Callable[[float, float], bool]] = {
+    "<": float.__lt__,
+    "<=": float.__le__,
+    ">": float.__gt__,
+    ">=": float.__ge__,
+    "==": float.__eq__,
+    "!=": float.__ne__,
+}
+
+
+def _compare_numbers(value: Value, tests: list[tuple[str, float]]) -> bool | None:
+    if value is ABSENT:
+        return False
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return None
+    return all(_ORDER[sign](number, limit) for sign, limit in tests)
+
+
+def field_fact(name: str) -> type[Any]:
+    """The fact type that a field is read from. Raises ValueError for a name that is not in the vocabulary."""
+    return _spec(name)[0].fact
