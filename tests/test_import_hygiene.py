@@ -1,0 +1,92 @@
+"""Who may import what: facts and rules see a machine only through the Host, and the program starts with little loaded.
+
+import-linter (pyproject.toml) holds the modules of `doctor` to their layers; it cannot see doctor.rules, which lies in rules/.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+JUDGES = sorted([*(ROOT / "doctor" / "facts").rglob("*.py"), *(ROOT / "rules").rglob("*.py")])
+
+FORBIDDEN = frozenset(
+    ("os", "subprocess", "psutil", "socket", "shutil", "tempfile", "glob", "fileinput", "io", "ctypes", "multiprocessing", "urllib", "http")
+)
+READING = frozenset(("open", "read_text", "read_bytes", "write_text", "write_bytes", "iterdir", "eval", "exec", "__import__"))
+PURE_PATHS = frozenset(("PurePath", "PurePosixPath"))
+
+TOO_LATE = ("textual", "rich", "yaml", "hyperscan", "psutil", "torch", "jsonschema", "hypothesis")
+"""What `import doctor.cli` may not load: each costs a multiple of the start of Python, or belongs to the target."""
+
+
+def offences(source: str) -> Iterator[str]:
+    """What in `source` could look past the Host."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                top = alias.name.split(".")[0]
+                if top in FORBIDDEN or top == "pathlib":
+                    yield f"line {node.lineno}: import {alias.name}"
+        elif isinstance(node, ast.ImportFrom):
+            top = (node.module or "").split(".")[0]
+            impure = top == "pathlib" and not {alias.name for alias in node.names} <= PURE_PATHS
+            if top in FORBIDDEN or impure:
+                yield f"line {node.lineno}: from {node.module} import …"
+        elif isinstance(node, ast.Call):
+            name = node.func.id if isinstance(node.func, ast.Name) else node.func.attr if isinstance(node.func, ast.Attribute) else ""
+            if name in READING:
+                yield f"line {node.lineno}: {name}(…)"
+
+
+@pytest.mark.parametrize("path", JUDGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_facts_and_rules_reach_a_machine_only_through_the_host(path: Path) -> None:
+    assert list(offences(path.read_text(encoding="utf-8"))) == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import os",
+        "import os.path as p",
+        "from os import environ",
+        "def judge():\n    import subprocess",
+        "import pathlib",
+        "from pathlib import Path",
+        "open('/etc/hosts')",
+        "q.open()",
+        "q.read_text()",
+        "__import__('os')",
+    ],
+)
+def test_a_look_past_the_host_is_seen(source: str) -> None:
+    assert list(offences(source))
+
+
+def test_pure_code_gives_no_offence() -> None:
+    pure = "import re\nfrom pathlib import PurePosixPath\nfrom doctor.host import Host\nre.compile('a')\nhost.read('/etc/hosts')"
+    assert list(offences(pure)) == []
+
+
+def test_rules_import_nothing_above_them() -> None:
+    """A rule judges; it neither loads rules, nor runs them, nor renders what they say."""
+    above = ("doctor.rulebook", "doctor.checkup", "doctor.diagnosis", "doctor.report", "doctor.cli", "doctor.rules")
+    for path in (ROOT / "rules").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            assert not [name for name in names if name.startswith(above)], path
+
+
+def test_importing_the_command_line_loads_nothing_heavy() -> None:
+    code = f"import json, sys, doctor.cli; print(json.dumps([name for name in {TOO_LATE!r} if name in sys.modules]))"
+    done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == []
