@@ -1,0 +1,121 @@
+"""One examination, of a host or of a text: facts, verdicts, causes. What every face of doctor shows comes from here."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from doctor import checkup, diagnosis
+from doctor.checkup import FactSet
+from doctor.facts import Facts, HostFacts
+from doctor.finding import Outcome, Verdict
+from doctor.host import Host
+from doctor.logscan.scan import Chunk, Scan, Scanner
+from doctor.rule import Rule
+from doctor.rulebook import Rulebook, patterns_of
+
+FACT_BYTES = 4 * 1024 * 1024
+"""How much of each log is read for facts: versions stand at its start, and pasted reports are smaller."""
+
+Listener = Callable[[Verdict], None]
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which rules run: globs on ids and areas. `matches_nothing` is a usage error that the command line tells."""
+
+    only: tuple[str, ...] = ()
+    skip: tuple[str, ...] = ()
+
+    def chosen(self, rules: Iterable[Rule]) -> list[Rule]:
+        """The rules that are selected, in order."""
+        return [rule for rule in rules if (not self.only or _named(rule, self.only)) and not _named(rule, self.skip)]
+
+
+def _named(rule: Rule, globs: Sequence[str]) -> bool:
+    names = (rule.id, rule.area, *rule.formerly)
+    return any(fnmatchcase(name, glob) for glob in globs for name in names)
+
+
+@dataclass(frozen=True)
+class Examination:
+    """The whole result. `kind` is "host" or "text"; `facts` are those of the first target."""
+
+    kind: str
+    label: str
+    facts: Facts
+    sets: tuple[FactSet, ...]
+    verdicts: tuple[Verdict, ...]
+    causes: tuple[diagnosis.Cause, ...]
+    book: Rulebook
+    scan: Scan
+    seconds: float
+
+
+def examine_host(
+    host: Host,
+    book: Rulebook,
+    selection: Selection,
+    *,
+    python: str | None = None,
+    chunks: Iterable[Chunk] = (),
+    heard: Listener | None = None,
+) -> Examination:
+    """Looks at a host: discovers its targets, judges every selected rule. `chunks` are logs that belong to it."""
+    from doctor.facts.target import discover
+
+    start = time.perf_counter()
+    shared = HostFacts(host)
+    targets = discover(host, python)
+    sets = tuple(FactSet(target.python, HostFacts(host, target, shared)) for target in targets) or (FactSet("", shared),)
+    rules = selection.chosen(book.rules.values())
+    return _finish("host", host.label, sets, rules, book, _scan(rules, book, chunks), heard, start)
+
+
+def examine_text(label: str, chunks: Iterable[Chunk], book: Rulebook, selection: Selection, size: int = -1, heard: Listener | None = None) -> Examination:
+    """Judges logs or a pasted report: the same rules, on the facts that the text tells."""
+    from doctor.facts.report import report_facts
+
+    start = time.perf_counter()
+    rules = selection.chosen(book.rules.values())
+    heads: list[Chunk] = []
+    scan = _scan(rules, book, _keeping_heads(chunks, heads), size)
+    facts = report_facts([line for chunk in heads for line in _lines(chunk)])
+    return _finish("text", label, (FactSet("", facts),), rules, book, scan, heard, start)
+
+
+def _finish(
+    kind: str, label: str, sets: tuple[FactSet, ...], rules: Sequence[Rule], book: Rulebook, scan: Scan, heard: Listener | None, start: float
+) -> Examination:
+    verdicts = []
+    for verdict in checkup.run(rules, sets, scan):
+        verdicts.append(verdict)
+        if heard is not None:
+            heard(verdict)
+    for problem in book.problems:
+        verdicts.append(Verdict(problem.name, Outcome.BROKEN, problem.why))
+    causes = diagnosis.diagnose(verdicts, book.rules)
+    return Examination(kind, label, sets[0].facts, sets, tuple(verdicts), causes, book, scan, time.perf_counter() - start)
+
+
+def _scan(rules: Iterable[Rule], book: Rulebook, chunks: Iterable[Chunk], size: int = -1) -> Scan:
+    literals = {pattern: book.literals[pattern] for rule in rules for pattern in patterns_of(rule)}
+    return Scanner(literals).scan(chunks, size)
+
+
+def _keeping_heads(chunks: Iterable[Chunk], heads: list[Chunk]) -> Iterator[Chunk]:
+    kept, source = 0, ""
+    for chunk in chunks:
+        if chunk.source != source:
+            kept, source = 0, chunk.source
+        if kept < FACT_BYTES:
+            heads.append(chunk)
+            kept += len(chunk.data)
+        yield chunk
+
+
+def _lines(chunk: Chunk) -> Iterator[tuple[str, int, str]]:
+    for number, line in enumerate(chunk.data.decode("utf-8", "replace").split("\n"), chunk.first):
+        yield chunk.source, number, line
