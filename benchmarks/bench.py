@@ -86,7 +86,7 @@ def in_turn(commands: Sequence[Callable[[], Sample]], runs: int) -> list[Sample]
     """Medians of `runs` rounds; in a round each command runs once, so that a busy moment hits all of them. One more round warms up."""
     rounds = [[command() for command in commands] for _ in range(runs + 1)][1:]
     return [
-        Sample(statistics.median(one.seconds for one in column), statistics.median(one.megabytes for one in column)) for column in zip(*rounds)
+        Sample(statistics.median(one.seconds for one in column), statistics.median(one.megabytes for one in column)) for column in zip(*rounds, strict=True)
     ]
 
 
