@@ -1,0 +1,238 @@
+"""Hosts written by hand: `files/`, a mirror of /, and `commands.txt`, a terminal's transcript. Fixtures use this layout.
+
+`commands.txt` holds `$ command`, its output (standard error among it), `[exit N]` and an empty line. A command that is not there was
+not recorded, which is not the same as an empty answer; a path that is not in `files/` was not there. Owners, modes and times are not
+recorded. Empty regular files below `files/dev` stand for device nodes.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import email.utils
+import os
+import pathlib
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timezone
+
+from doctor.host import MIB, READ_LIMIT, RUN_TIMEOUT, FileInfo, Kind, Listener, Output, Process, Unavailable, Why
+from doctor.host.tree import Tree
+from doctor.text import clean, decode
+
+COMMANDS_LIMIT = 64 * MIB
+
+_EXIT = re.compile(r"\[exit (-?[0-9]{1,9})\]\s*")
+_VARIABLE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*(?:\(\)|%%)?)=(.*)")
+
+
+class PlainHost:
+    """A host recorded by hand in `folder`."""
+
+    live = False
+
+    def __init__(self, folder: pathlib.Path) -> None:
+        self.label = clean(folder.resolve().name)
+        self._tree = Tree(os.fspath(folder / "files"))
+        self._has_files = (folder / "files").is_dir()
+        self._outputs = tuple(_transcript(folder / "commands.txt"))
+
+    def read(self, path: str, limit: int = READ_LIMIT, tail: bool = False) -> str | Unavailable:
+        info = self.stat(path)
+        if isinstance(info, Unavailable):
+            return info
+        if info.kind is Kind.CHAR_DEVICE:
+            return Unavailable(path, Why.DENIED, "not a regular file")
+        return self._tree.read(path, limit, tail)
+
+    def list(self, glob: str) -> tuple[str, ...] | Unavailable:
+        return self._tree.glob(glob) if self._has_files else Unavailable(glob, Why.NOT_RECORDED)
+
+    def stat(self, path: str) -> FileInfo | Unavailable:
+        if not self._has_files:
+            return Unavailable(path, Why.NOT_RECORDED)
+        info, real = self._tree.stat(path), self._tree.resolve(path)
+        if isinstance(info, Unavailable):
+            return info
+        kind = info.kind
+        if kind is Kind.FILE and info.size == 0 and isinstance(real, str) and real.startswith("/dev/") and not real.startswith("/dev/shm/"):
+            kind = Kind.CHAR_DEVICE
+        return dataclasses.replace(info, kind=kind, mode=None, uid=None, gid=None, mtime=None)
+
+    def resolve(self, path: str) -> str | Unavailable:
+        return self._tree.resolve(path) if self._has_files else Unavailable(path, Why.NOT_RECORDED)
+
+    def run(self, argv: Sequence[str], timeout: float = RUN_TIMEOUT, env: Mapping[str, str] | None = None) -> Output | Unavailable:
+        asked = tuple(argv)
+        line = shlex.join(asked)
+        output = max(self._outputs, key=lambda each: _likeness(each.argv, asked), default=None)
+        if output is None or not _likeness(output.argv, asked):
+            if self._not_found(asked):
+                return Unavailable(line, Why.MISSING, "no such program")
+            return Unavailable(line, Why.NOT_RECORDED)
+        if _says_not_found(output):
+            return Unavailable(line, Why.MISSING, "no such program")
+        if output.exit == 126 and "permission denied" in output.stdout.lower():
+            return Unavailable(line, Why.DENIED, "may not be run")
+        return dataclasses.replace(output, argv=asked)
+
+    def _not_found(self, asked: tuple[str, ...]) -> bool:
+        """Whether the program was not there when it was called in another way."""
+        return any(_says_not_found(output) and _likeness(output.argv[:1], asked[:1]) for output in self._outputs)
+
+    def processes(self) -> tuple[Process, ...] | Unavailable:
+        for output in self._outputs:
+            if _is(output, "ps") and (found := tuple(_processes(output.stdout, self._uids()))):
+                return found
+        return Unavailable("processes", Why.NOT_RECORDED)
+
+    def _uids(self) -> Mapping[str, int]:
+        passwd = self.read("/etc/passwd")
+        rows = [line.split(":") for line in passwd.splitlines()] if isinstance(passwd, str) else []
+        return {"root": 0} | {row[0]: int(row[2]) for row in rows if len(row) > 2 and _is_number(row[2])}
+
+    def environ(self, pid: int) -> Mapping[str, str] | Unavailable:
+        if pid == 0:
+            for output in self._outputs:
+                if output.argv in (("env",), ("printenv",)):
+                    return parse_env(output.stdout)
+        return Unavailable(f"environment of process {pid}", Why.NOT_RECORDED)
+
+    def listening(self) -> tuple[Listener, ...] | Unavailable:
+        return Unavailable("listening sockets", Why.NOT_RECORDED)
+
+    def now(self) -> datetime:
+        """The time that a recorded `date` printed, else that of this machine: the files' own times tell when they were copied."""
+        dates = (_date(output.stdout.strip()) for output in self._outputs if _is(output, "date"))
+        return next((date for date in dates if date), datetime.now(timezone.utc))
+
+    def boot_id(self) -> str | Unavailable:
+        text = self.read("/proc/sys/kernel/random/boot_id", 64)
+        return text.strip() if isinstance(text, str) else dataclasses.replace(text, what="boot id")
+
+
+def _transcript(path: pathlib.Path) -> Iterator[Output]:
+    try:
+        with path.open("rb") as file:
+            text = clean(decode(file.read(COMMANDS_LIMIT)))
+    except OSError:
+        return
+    command: str | None = None
+    lines: list[str] = []
+    for line in text.split("\n"):
+        if command is None:
+            if line.startswith("$ "):
+                command, lines = line[2:].strip(), []
+        elif match := _EXIT.fullmatch(line):
+            yield _output(command, int(match[1]), lines)
+            command = None
+        else:
+            lines.append(line)
+    if command is not None:  # torn off at the end
+        yield _output(command, 0, lines)
+
+
+def _output(command: str, status: int, lines: Sequence[str]) -> Output:
+    # A shell tells death by signal N as 128 + N.
+    status = 128 - status if 128 < status <= 192 else status
+    return Output(_argv(command), status, "".join(line + "\n" for line in lines))
+
+
+def _argv(command: str) -> tuple[str, ...]:
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        words = command.split()
+    while len(words) > 1 and _VARIABLE.fullmatch(words[0]):  # LANG=C npu-smi info
+        del words[0]
+    return tuple(words)
+
+
+def _likeness(recorded: tuple[str, ...], asked: tuple[str, ...]) -> int:
+    """2 for the same command, 1 for one that names the same program in another way, 0 for another."""
+    if recorded == asked:
+        return 2
+    if not recorded or not asked or recorded[1:] != asked[1:]:
+        return 0
+    ours, theirs = recorded[0], asked[0]
+    name = os.path.basename(ours)
+    if not name or name != os.path.basename(theirs):
+        return 0
+    # Two interpreters of one name are two targets; two places of npu-smi are not two tools.
+    both_placed = "/" in ours and "/" in theirs
+    return 0 if both_placed and name.startswith("python") else 1
+
+
+def _is(output: Output, name: str) -> bool:
+    return bool(output.argv) and os.path.basename(output.argv[0]) == name and output.exit == 0
+
+
+def _says_not_found(output: Output) -> bool:
+    # bash: "command not found"; dash and busybox: "not found"; an absolute path: "No such file or directory".
+    return output.exit == 127 and bool(re.search(r"not found|No such file", output.stdout))
+
+
+def parse_env(text: str) -> dict[str, str]:
+    """The output of `env`. A line without a name continues the value before it."""
+    found: dict[str, str] = {}
+    name = ""
+    for line in text.rstrip("\n").split("\n"):
+        if match := _VARIABLE.fullmatch(line):
+            name = match[1]
+            found[name] = match[2]
+        elif name:
+            found[name] += "\n" + line
+    return found
+
+
+_PS_COLUMNS = {"CMD": "args", "COMMAND": "args", "ARGS": "args", "UID": "user", "STAT": "state", "S": "state"}
+
+
+def _processes(text: str, uids: Mapping[str, int]) -> Iterator[Process]:
+    """The rows of `ps -eo pid,ppid,user,args`, `ps aux` or `ps -ef`, by their heading. Where one argument ends is lost in it."""
+    heading, *rows = text.splitlines() or [""]
+    columns = [_PS_COLUMNS.get(name, name.lower()) for name in heading.split()]
+    if "pid" not in columns or "args" not in columns[-1:]:
+        return
+    for row in rows:
+        cells = dict(zip(columns, row.split(None, len(columns) - 1), strict=False))
+        pid, argv, user = cells.get("pid", ""), tuple(cells.get("args", "").split()), cells.get("user", "")
+        if not _is_number(pid) or not argv:
+            continue
+        thread = argv[0].startswith("[")
+        name = argv[0].strip("[]") if thread else os.path.basename(argv[0].removesuffix(":")) or argv[0]
+        ppid = int(cells["ppid"]) if _is_number(cells.get("ppid", "")) else 0
+        uid = int(user) if _is_number(user) else uids.get(user)
+        yield Process(int(pid), ppid, name, () if thread else argv, uid=uid, state=cells.get("state", "")[:1])
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) < 12
+
+
+def _date(text: str) -> datetime | None:
+    """What `date`, `date -u`, `date -R`, `date -I…` or `date +%s` printed."""
+    try:
+        if _is_number(text):
+            return datetime.fromtimestamp(int(text), timezone.utc)
+        return _aware(datetime.fromisoformat(re.sub(r"Z$", "+00:00", text)))
+    except (ValueError, OverflowError, OSError):
+        pass
+    # On a server with NPUs, CST is China's time; every other name is taken for UTC.
+    plain = re.sub(r" CST (?=[0-9]{4}$)", " +0800 ", text)
+    plain = re.sub(r" [A-Z]{2,5} (?=[0-9]{4}$)", " +0000 ", plain)
+    try:
+        return _aware(datetime.strptime(plain, "%a %b %d %H:%M:%S %z %Y"))
+    except ValueError:
+        pass
+    try:
+        return _aware(email.utils.parsedate_to_datetime(text))
+    except (ValueError, TypeError, IndexError):
+        return None
+
+
+def _aware(date: datetime) -> datetime:
+    return date.replace(tzinfo=timezone.utc) if date.tzinfo is None else date.astimezone(timezone.utc)
+
+
+__all__ = ["PlainHost", "parse_env"]
