@@ -13,6 +13,7 @@ import os
 import pathlib
 import re
 import shlex
+import stat
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timezone
 
@@ -22,6 +23,9 @@ from doctor.text import clean, decode
 
 COMMANDS_LIMIT = 64 * MIB
 
+LONGEST_TEXT_LINK = 512
+
+_TEXT_LINK = re.compile(r"[\w.@+\-][\w.@+:/\-]*")
 _EXIT = re.compile(r"\[exit (-?[0-9]{1,9})\]\s*")
 _VARIABLE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*(?:\(\)|%%)?)=(.*)")
 
@@ -33,7 +37,7 @@ class PlainHost:
 
     def __init__(self, folder: pathlib.Path) -> None:
         self.label = clean(folder.resolve().name)
-        self._tree = Tree(os.fspath(folder / "files"))
+        self._tree = _CheckedOut(os.fspath(folder / "files"))
         self._has_files = (folder / "files").is_dir()
         self._outputs = tuple(_transcript(folder / "commands.txt"))
 
@@ -109,6 +113,19 @@ class PlainHost:
     def boot_id(self) -> str | Unavailable:
         text = self.read("/proc/sys/kernel/random/boot_id", 64)
         return text.strip() if isinstance(text, str) else dataclasses.replace(text, what="boot id")
+
+
+class _CheckedOut(Tree):
+    """A mirror whose links may have become files: Git without `core.symlinks`, and some archives, write a link's target as its text."""
+
+    def link_target(self, located: str, info: os.stat_result) -> str:
+        if stat.S_ISREG(info.st_mode) and 0 < info.st_size < LONGEST_TEXT_LINK:
+            with open(located, "rb") as file:
+                text = decode(file.read(LONGEST_TEXT_LINK))
+            # Text files end in a newline; and the target must be there.
+            if _TEXT_LINK.fullmatch(text) and os.path.lexists(os.path.join(os.path.dirname(located), text)):
+                return text
+        return super().link_target(located, info)
 
 
 def _transcript(path: pathlib.Path) -> Iterator[Output]:

@@ -56,6 +56,10 @@ class Tree:
         """Where a path without links lies on this machine."""
         return self._prefix + path
 
+    def link_target(self, located: str, info: os.stat_result) -> str:
+        """Where the link at this place of this machine points, "" for no link."""
+        return os.readlink(located) if stat.S_ISLNK(info.st_mode) else ""
+
     def resolve(self, path: str) -> str | Unavailable:
         try:
             if not self._prefix:
@@ -77,11 +81,10 @@ class Tree:
                 continue
             here = "/" + "/".join([*done, name])
             info = os.lstat(self.real(here))
-            if stat.S_ISLNK(info.st_mode):
+            if target := self.link_target(self.real(here), info):
                 links += 1
                 if links > MAX_LINKS:
                     raise OSError(errno.ELOOP, here)
-                target = os.readlink(self.real(here))
                 if target.startswith("/"):
                     done.clear()
                 todo.extend(target.split("/")[::-1])
@@ -96,8 +99,7 @@ class Tree:
         try:
             located = self._parent_resolved(path)
             info = os.lstat(located)
-            target = os.readlink(located) if stat.S_ISLNK(info.st_mode) else ""
-            if target:
+            if target := self.link_target(located, info):
                 info = self._behind_link(path) or info
         except (OSError, ValueError) as error:
             return unavailable(path, error)

@@ -125,6 +125,17 @@ def test_a_link_to_the_real_root_is_not_followed(tmp_path: pathlib.Path) -> None
     assert host.list("/folder/*") == ()
 
 
+def test_a_link_that_was_checked_out_as_text_is_a_link(host: PlainHost) -> None:
+    (pathlib.Path(host._tree.root) / "usr/local/textual").write_text("../local/cann")
+    (pathlib.Path(host._tree.root) / "usr/local/word").write_text("unknown")
+    (pathlib.Path(host._tree.root) / "usr/local/line").write_text("cann\n")
+    assert host.resolve("/usr/local/textual/version.info") == "/usr/local/cann-8.5.1/version.info"
+    assert host.read("/usr/local/textual/version.info") == "Version=8.5.1\n"
+    info = host.stat("/usr/local/textual")
+    assert isinstance(info, FileInfo) and (info.kind, info.target) == (Kind.FOLDER, "../local/cann")
+    assert host.read("/usr/local/word") == "unknown" and host.read("/usr/local/line") == "cann\n"
+
+
 def test_stat(host: PlainHost) -> None:
     assert host.stat("/dev/davinci0") == FileInfo("/dev/davinci0", Kind.CHAR_DEVICE)
     assert why(host.read("/dev/davinci0")) is Why.DENIED
