@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import posixpath
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
+
+from doctor.facts import Facts, Provider
+from doctor.facts.distributions import Site, normalised, parse_pip_list, read_site
+from doctor.facts.interpreter import describe, is_version, on_path
+from doctor.facts.vllm import VllmProcess, vllm_processes
+from doctor.host import Host, Output, Probe, Process, Unavailable, Why
 
 
 @dataclass(frozen=True)
@@ -46,6 +55,8 @@ class Packages:
     python: str | None = None
     """Version of the interpreter, "3.11.14"."""
     broken: tuple[str, ...] = ()
+    duplicates: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Name -> versions, where one site-packages folder holds several distributions of that name."""
     editable: tuple[str, ...] = ()
     modules: frozenset[str] | None = None
     source: str = ""
@@ -86,3 +97,278 @@ class Imports:
     seconds: float = 0.0
     device_count: int | None = None
     source: str = ""
+
+
+IMPORT_CHECK = "import torch, torch_npu; print(torch.npu.device_count())"
+IMPORT_TIMEOUT = 60.0
+"""Seconds; a cold import of torch and torch_npu from a network disk was seen to take 30 s."""
+
+IMPORT_TEXT = 16 * 1024
+ABI_CHECK = "import torch; print(torch.compiled_with_cxx11_abi())"
+MOST_INTERPRETERS = 8
+_VOLATILE = frozenset({"_", "SHLVL", "PWD", "OLDPWD", "PPID", "LINES", "COLUMNS", "SHELL", "TERM"})
+_PYTHON = re.compile(r"(?:python|pypy)[\d.]*")
+_BUILD_INFO = re.compile(r"^_*(soc_version|device_type)_*[ \t]*(?::[^=\n]*)?=[ \t]*['\"]([^'\"\n]*)['\"]", re.MULTILINE | re.IGNORECASE)
+_TORCH_VERSION = re.compile(r"^(__version__|cuda)[ \t]*(?::[^=\n]*)?=[ \t]*(None|['\"][^'\"\n]*['\"])", re.MULTILINE)
+_ABI_FLAG = re.compile(r"_GLIBCXX_USE_CXX11_ABI=([01])")
+
+
+def discover(host: Host, python: str | None = None) -> tuple[Target, ...]:
+    """The targets on a host: those of running vLLM servers first, then `python`; without either, that of the shell's environment."""
+    own = host.environ(0)
+    environment = {} if isinstance(own, Unavailable) else own
+    found = list(_running(host))
+    if python is not None:
+        found.append(_target(host, python, "--python", environment))
+    if not found:
+        found.extend(_of_shell(host, environment))
+    unique: dict[object, Target] = {}
+    for target in found:
+        settled = frozenset(item for item in target.environment.items() if item[0] not in _VOLATILE)
+        unique.setdefault((target.python, settled), target)
+    return tuple(unique.values())
+
+
+def _target(host: Host, python: str, how: str, environment: Mapping[str, str], pid: int | None = None) -> Target:
+    version, sites = describe(host, python, environment)
+    if not host.live and (version is None or version.count(".") < 2):  # a recording may hold what must not be run here
+        output = host.run((python, "--version"))
+        told = re.search(r"Python (\S+)", "" if isinstance(output, Unavailable) else output.text)
+        version = (is_version(told.group(1)) if told else None) or version
+    return Target(python, how, environment, pid, version, sites)
+
+
+def _running(host: Host) -> Iterator[Target]:
+    """One target for each server: engine cores and workers belong to the server that started them."""
+    processes = host.processes()
+    if isinstance(processes, Unavailable):
+        return
+    everyone = {process.pid: process for process in processes}
+    ours = {process.pid: process for process in vllm_processes(processes)}
+    for process in sorted(ours.values(), key=lambda process: (process.role != "api", process.pid)):
+        if process.role == "other" or process.ppid in ours:
+            continue
+        told = host.environ(process.pid)
+        environment = {} if isinstance(told, Unavailable) else told
+        python = _interpreter(host, process, everyone.get(process.ppid), environment)
+        if python:
+            yield _target(host, python, f"process {process.pid}", environment, process.pid)
+
+
+def _interpreter(host: Host, process: VllmProcess, parent: Process | None, environment: Mapping[str, str]) -> str:
+    """The interpreter as it was called, for its path tells the virtual environment; /proc/PID/exe has lost it."""
+    for argv in (process.argv, parent.argv if parent else ()):
+        program = argv[0] if argv else ""
+        if _PYTHON.fullmatch(posixpath.basename(program)):
+            found = program if program.startswith("/") else next(on_path(host, environment, posixpath.basename(program)), "")
+            if found:
+                return posixpath.normpath(found)
+    own = next((python for python, _ in _candidates(host, environment)), "")
+    return own or (process.exe if _PYTHON.fullmatch(posixpath.basename(process.exe)) else "")
+
+
+def _candidates(host: Host, environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """(interpreter, how it was found) in the order in which a shell with that environment would prefer them."""
+    for variable in ("VIRTUAL_ENV", "CONDA_PREFIX"):
+        prefix = environment.get(variable, "").rstrip("/")
+        for name in ("python3", "python") if prefix.startswith("/") else ():
+            if not isinstance(host.stat(f"{prefix}/bin/{name}"), Unavailable):
+                yield f"{prefix}/bin/{name}", variable
+                break
+    for name in ("python3", "python"):
+        for path in on_path(host, environment, name):
+            yield path, "PATH"
+
+
+def _of_shell(host: Host, environment: Mapping[str, str]) -> Iterator[Target]:
+    """The first interpreter in which vLLM or torch_npu is installed, else the first: doctor may run in a venv of its own."""
+    candidates = list(dict(_candidates(host, environment)).items())[:MOST_INTERPRETERS]
+    targets = (_target(host, python, how, environment) for python, how in candidates)
+    first: Target | None = None
+    for target in targets:
+        if any(_has(host, site, name) for site in target.site_packages for name in ("vllm", "vllm_ascend", "torch_npu")):
+            first = target
+            break
+        first = first or target
+    if first is None and not host.live and not isinstance(host.run(("python3", "--version")), Unavailable):
+        first = _target_of_recorded_command(host, environment)
+    if first is not None:
+        yield first
+
+
+def _target_of_recorded_command(host: Host, environment: Mapping[str, str]) -> Target:
+    """A recording in which python3 answers but its file was not kept: the system's interpreter is meant."""
+    system = _target(host, "/usr/bin/python3", "PATH", environment)
+    named = _target(host, "python3", "PATH", environment)
+    return Target("python3", "PATH", environment, None, named.version or system.version, system.site_packages)
+
+
+def _has(host: Host, site: str, name: str) -> bool:
+    found = host.list(f"{site}/{name}-*")
+    return not isinstance(found, Unavailable) and bool(found)
+
+
+def _sites(host: Host, facts: Facts) -> tuple[Target, list[Site]] | Unavailable:
+    target = facts.get(Target)
+    if isinstance(target, Unavailable):
+        return target
+    return target, [site for path in target.site_packages if (site := read_site(host, path)) is not None]
+
+
+def _read_packages(host: Host, facts: Facts) -> Packages | Unavailable:
+    found = _sites(host, facts)
+    if isinstance(found, Unavailable):
+        return found
+    target, sites = found
+    versions: dict[str, str] = {}
+    broken: list[str] = []
+    editable: list[str] = []
+    duplicates: dict[str, tuple[str, ...]] = {}
+    for site in sites:
+        broken.extend(site.leftovers)
+        here: dict[str, list[str]] = {}
+        for distribution in site.distributions:
+            name = normalised(distribution.name)
+            if distribution.version is None:
+                broken.append(posixpath.basename(distribution.path))
+                continue
+            here.setdefault(name, []).append(distribution.version)
+            versions.setdefault(name, distribution.version)
+            editable += [name] if distribution.location else []
+        duplicates.update({name: tuple(told) for name, told in here.items() if len(set(told)) > 1})
+    if not host.live:
+        listed = host.run((target.python, "-m", "pip", "list"))
+        versions = {**({} if isinstance(listed, Unavailable) else parse_pip_list(listed.stdout)), **versions}
+    if not versions and not sites:
+        return Unavailable(f"packages of {target.python}", Why.MISSING, "no site-packages folder was found")
+    return Packages(
+        versions=versions,
+        python=target.version,
+        broken=tuple(dict.fromkeys(broken)),
+        duplicates=duplicates,
+        editable=tuple(dict.fromkeys(editable)),
+        modules=frozenset(name for site in sites for name in site.modules) if sites else None,
+        source=sites[0].path if sites else f"{target.python} -m pip list",
+    )
+
+
+def module_folder(host: Host, facts: Facts, name: str) -> str | None:
+    """Folder of an importable package of the target ("vllm_ascend"), in site-packages or where an editable install points."""
+    found = _sites(host, facts)
+    for site in [] if isinstance(found, Unavailable) else found[1]:
+        if name in site.modules:
+            return site.modules[name]
+    return None
+
+
+def parse_build_info(text: str) -> tuple[str | None, str | None]:
+    """(soc, device type) of vllm_ascend/_build_info.py: `__soc_version__ = 'ASCEND310P3'` up to 0.11, `__device_type__ = 'A2'` since."""
+    told = {key.lower(): value for key, value in _BUILD_INFO.findall(text)}
+    return (told.get("soc_version") or "").lower() or None, told.get("device_type") or None
+
+
+def _read_ascend_build(host: Host, facts: Facts) -> AscendBuild | Unavailable:
+    folder = module_folder(host, facts, "vllm_ascend")
+    if folder is None:
+        return Unavailable("vllm_ascend", Why.MISSING, "not installed in the target")
+    path = f"{folder}/_build_info.py"
+    text = host.read(path, IMPORT_TEXT)
+    soc, device_type = (None, None) if isinstance(text, Unavailable) else parse_build_info(text)
+    patterns = {
+        "vllm_ascend_C.so": "vllm_ascend_C*.so",
+        "libcust_opapi.so": "_cann_ops_custom/vendors/*/op_api/lib/libcust_opapi.so",
+        "libvllm_ascend_kernels.so": "lib/libvllm_ascend_kernels.so",
+    }
+    files = {name: bool(found) for name, glob in patterns.items() if not isinstance(found := host.list(f"{folder}/{glob}"), Unavailable)}
+    files["_build_info.py"] = not isinstance(text, Unavailable)
+    return AscendBuild(soc, device_type, files.get("vllm_ascend_C.so", False), files.get("libcust_opapi.so", False), files, source=path)
+
+
+def parse_torch_version(text: str) -> tuple[str | None, bool | None]:
+    """(version, built for CUDA) of torch/version.py; None where the text does not tell."""
+    told = dict(_TORCH_VERSION.findall(text))
+    version = told.get("__version__", "None").strip("'\"")
+    return None if version == "None" else version, None if "cuda" not in told else told["cuda"] != "None"
+
+
+def _read_torch(host: Host, facts: Facts) -> TorchBuild | Unavailable:
+    packages, target = facts.get(Packages), facts.get(Target)
+    if isinstance(packages, Unavailable):
+        return packages
+    folder = module_folder(host, facts, "torch")
+    text = host.read(f"{folder}/version.py", IMPORT_TEXT) if folder else ""
+    version, cuda = (None, None) if isinstance(text, Unavailable) else parse_torch_version(text)
+    source = f"{folder}/version.py" if version else packages.source
+    version = version or packages.versions.get("torch")
+    if version is None or isinstance(target, Unavailable):
+        return Unavailable("torch", Why.MISSING, "not installed in the target")
+    local = version.partition("+")[2]
+    if cuda is None and re.match(r"cu\d|cpu", local):
+        cuda = local.startswith("cu")
+    abi, abi_source = _cxx11_abi(host, target, folder, version)
+    return TorchBuild(version, cuda, abi, source="; ".join(filter(None, (source, abi_source))))
+
+
+def _cxx11_abi(host: Host, target: Target, folder: str | None, version: str) -> tuple[bool | None, str]:
+    """(the C++ ABI that torch was compiled with, what told it)."""
+    if not host.live:
+        output = host.run((target.python, "-c", ABI_CHECK))
+        answer = "" if isinstance(output, Unavailable) else output.stdout.strip()
+        if answer in ("True", "False"):
+            return answer == "True", "torch.compiled_with_cxx11_abi()"
+    path = f"{folder}/share/cmake/Torch/TorchConfig.cmake"
+    text = host.read(path, 64 * 1024) if folder else ""
+    flag = None if isinstance(text, Unavailable) else _ABI_FLAG.search(text)
+    if flag:
+        return flag.group(1) == "1", path
+    numbers = re.match(r"(\d{1,4})\.(\d{1,4})", version)
+    if numbers and (int(numbers.group(1)), int(numbers.group(2))) >= (2, 7):
+        return True, "official wheels since torch 2.7 use the C++11 ABI"
+    return None, ""
+
+
+def _read_imports(host: Host, facts: Facts) -> Imports | Unavailable:
+    target, packages = facts.get(Target), facts.get(Packages)
+    if isinstance(target, Unavailable):
+        return target
+    if isinstance(packages, Unavailable):
+        return packages
+    for name in ("torch", "torch-npu"):
+        if name not in packages.versions and name.replace("-", "_") not in (packages.modules or ()):
+            return Unavailable(f"import of {name}", Why.MISSING, "not installed in the target")
+    output = host.run((target.python, "-c", IMPORT_CHECK), timeout=IMPORT_TIMEOUT, env=target.environment)
+    if isinstance(output, Unavailable) and not host.live:
+        shorter = host.run((target.python, "-c", "import torch, torch_npu"))
+        output = output if isinstance(shorter, Unavailable) else shorter
+    return output if isinstance(output, Unavailable) else imports_of(output)
+
+
+def imports_of(output: Output) -> Imports:
+    """What the import check's output says. A crash prints nothing: its signal is told instead."""
+    count = re.search(r"^(\d{1,4})\s*\Z", output.stdout, re.MULTILINE)
+    text = output.text.strip()[-IMPORT_TEXT:] or ("" if output.exit == 0 else f"exit status {output.exit}")
+    return Imports(
+        ok=output.exit == 0,
+        text=text,
+        seconds=output.seconds,
+        device_count=int(count.group(1)) if count and output.exit == 0 else None,
+        source=" ".join(output.argv),
+    )
+
+
+def _read_environment(host: Host, facts: Facts) -> Environment | Unavailable:
+    target = facts.get(Target)
+    if isinstance(target, Unavailable):
+        return target
+    if not target.environment:
+        return Unavailable("environment of the target", Why.DENIED, target.how)
+    return Environment(target.environment, complete=True, source=f"environment of {target.how}")
+
+
+PROVIDERS: tuple[Provider[Any], ...] = (
+    Provider(Packages, _read_packages, per_target=True),
+    Provider(AscendBuild, _read_ascend_build, per_target=True),
+    Provider(TorchBuild, _read_torch, per_target=True),
+    Provider(Imports, _read_imports, probe=Probe.PROCESS, per_target=True),
+    Provider(Environment, _read_environment, per_target=True),
+)

@@ -2,13 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import bisect
+import posixpath
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from doctor.facts import Facts, Provider
+from doctor.facts.serve_flags import (
+    as_flags,
+    balanced,
+    parse_arguments,
+    parse_dict,
+    parse_flags,
+    shell_commands,
+    split_assignments,
+)
+from doctor.host import KIB, Host, Process, Unavailable
 
 
 @dataclass(frozen=True)
 class ServeCommand:
-    """One `vllm serve` (or api_server, or LLM(...)) command. `flags`: long name without dashes, `_` as `-` -> value, "" for a bare flag."""
+    """One `vllm serve` (or api_server, or LLM(...)) command. `flags`: long name without dashes, `_` as `-` -> value, "" for a bare flag.
+
+    `argv` is what was typed; ("LLM",) and the like for a call in Python, () where a log line tells the flags.
+    """
 
     argv: tuple[str, ...]
     model: str | None = None
@@ -47,3 +66,264 @@ class VllmProcesses:
 
     processes: tuple[VllmProcess, ...]
     source: str = "/proc"
+
+
+SCRIPTS = ("/root/*.sh", "/home/*/*.sh", "/etc/systemd/system/*.service")
+MOST_SCRIPTS = 20
+SCRIPT_LIMIT = 64 * KIB
+MOST_COMMANDS = 200
+_COMMAND_LIMIT = 8 * KIB
+
+_ENGINE = re.compile(r"(?:vllm::?)?engine_?cor(?:e(?:proc)?)?(?:_?(?:dp)?\d+)?", re.IGNORECASE)
+_WORKER = re.compile(r"vllm(?:::?|_)?worker.*|(?:worker(?:_(?:tp|pp|dp|ep|dcp|pcp)\d*)+)", re.IGNORECASE)
+_API = re.compile(r"(?:vllm::?)?api_?serve(?:r(?:_?\d+)?)?", re.IGNORECASE)
+_API_MODULE = re.compile(r"vllm\.entrypoints\.(?:openai\.)?(?:api_server|rpc\.server)|vllm\.entrypoints\.grpc_server")
+_PYTHON = re.compile(r"(?:python|pypy)[\d.]*")
+
+
+def known_roles(name: str, argv: Sequence[str]) -> str | None:
+    """Role of a process by its name and arguments: "api", "engine", "worker", "other"; None if it is not vLLM's.
+
+    Engine cores and workers rename themselves (`VLLM::EngineCore_DP0`, `VLLM::Worker_TP1`); the kernel keeps 15 characters of a name.
+    """
+    title = (argv[0] if argv else name).strip()
+    for text in (title, name.strip()):
+        for pattern, role in ((_ENGINE, "engine"), (_WORKER, "worker"), (_API, "api")):
+            if pattern.fullmatch(text):
+                return role
+        if text.lower().startswith("vllm::"):
+            return "other"
+    program = posixpath.basename(title)
+    if program != "vllm" and not _PYTHON.fullmatch(program):
+        return None  # `docker run … vllm serve` is a client, `bash -c "vllm serve …"` a parent
+    if _start(argv) is not None:
+        return "api"
+    return "other" if any(posixpath.basename(word) == "vllm" for word in argv[:3]) else None
+
+
+def _start(words: Sequence[str]) -> int | None:
+    """Index of the first argument of a serving command (`vllm serve`, `-m vllm.entrypoints…api_server`); None for other commands."""
+    for at, word in enumerate(words):
+        before = words[at - 1] if at else ""
+        if _API_MODULE.fullmatch(word) and before == "-m":
+            return at + 1
+        if word.endswith("vllm/entrypoints/openai/api_server.py"):
+            return at + 1
+        if word == "serve" and (posixpath.basename(before) == "vllm" or (before == "vllm.entrypoints.cli.main" and words[at - 2] == "-m")):
+            return at + 1
+    return None
+
+
+def parse_command(command: Sequence[str] | str, source: str = "", line: int = 0, pid: int | None = None) -> ServeCommand | None:
+    """The serving command in an argument list or a shell text (the first one, if there are several); None if there is none."""
+    if not isinstance(command, str):
+        return _from_words(tuple(command), source, line, pid, {})
+    exported: dict[str, str] = {}
+    for words in shell_commands(command):
+        found = _from_words(words, source, line, pid, exported)
+        if found is not None:
+            return found
+        values, rest = split_assignments(words)
+        if not rest:
+            exported.update(values)
+    return None
+
+
+def _from_words(words: tuple[str, ...], source: str, line: int, pid: int | None, exported: Mapping[str, str]) -> ServeCommand | None:
+    words = (words[0].removeprefix("ExecStart="), *words[1:]) if words else words
+    start = _start(words)
+    if start is None:
+        return None
+    environment = {**exported, **_variables(words[:start])}
+    argv = tuple(_expand(word, environment) for word in words)
+    flags, positional = parse_flags(argv[start:])
+    is_module = any(_API_MODULE.fullmatch(word) for word in argv[:start])
+    model = flags.get("model") or (positional[0] if positional and not is_module else None)
+    return ServeCommand(argv, model, flags, environment=environment, pid=pid, source=source, line=line)
+
+
+def _variables(words: Sequence[str]) -> dict[str, str]:
+    """Variables set before the command: NAME=value words, and `-e NAME=value` of a container's start."""
+    found: dict[str, str] = {}
+    for at, word in enumerate(words):
+        name, equals, value = word.removeprefix("--env=").partition("=")
+        leading = all("=" in before or before in ("env", "export", "sudo", "nohup", "exec", "time") for before in words[:at])
+        if equals and re.fullmatch(r"[A-Za-z_]\w*", name) and (leading or word != name + "=" + value or words[at - 1] in ("-e", "--env")):
+            found[name] = value
+    return found
+
+
+def _expand(word: str, environment: Mapping[str, str]) -> str:
+    """Replaces $NAME and ${NAME} where the text itself sets NAME."""
+    return re.sub(r"\$(?:\{(\w+)\}|(\w+))", lambda m: environment.get(m[1] or m[2], m[0])[:_COMMAND_LIMIT], word) if "$" in word else word
+
+
+_ANCHOR = re.compile(
+    r"vllm[ \t]+serve\b|vllm['\"],\s*['\"]serve['\"]|vllm\.entrypoints\.cli\.main[ \t]+serve\b|vllm[./]entrypoints[./](?:openai[./])?api_server"
+    r"|non-default args: \{|\bargs: Namespace\(|(?<![\w.])(?:vllm\.)?(?:LLM|EngineArgs|AsyncEngineArgs|SamplingParams)\("
+    r"|^[ \t>]*(?:[$#+] )?(?:export[ \t]+|Environment=\"?|ENV[ \t]+)[A-Za-z_]\w*=[^\n]*|^[ \t]*[A-Za-z_]\w*=\S+[ \t]*$",
+    re.MULTILINE,
+)
+_SHELL_LIKE = re.compile(
+    r"(?:[$#>%+*\-&|;`\"'(\[]|\d+[.)]|\(?[\w.-]+\)|\S*@\S+|\[.*\]|\w+=\S*|\S*/|\S*python[\d.]*|-\S+|command:|args:|CMD|ENTRYPOINT|ExecStart=\S*"
+    r"|sudo|nohup|exec|env|time|setsid|numactl|taskset|stdbuf|bash|sh|uv|run|screen|tmux)+"
+)
+_LAUNCHERS = re.compile(r"\b(?:docker|podman|nerdctl|ctr|kubectl|srun|mpirun|ssh|bash|sh|su) ")
+_MODEL_LIKE = re.compile(r"[-$./\\]|\S*[\d/_\\-]|<\w+>|\S*[^\x00-\x7f]*\$")
+_NO_COMMAND = re.compile(r"usage:|[Rr]estart vllm serve")
+
+
+def find_commands(text: str, source: str = "") -> tuple[ServeCommand, ...]:
+    """Every serving command that a text shows: typed in a shell, in a script, Markdown or unit file, logged by vLLM, or called from Python."""
+    newlines = [match.start() for match in re.finditer("\n", text)]
+    exported: dict[str, str] = {}
+    found: list[ServeCommand] = []
+    done = 0
+    for match in _ANCHOR.finditer(text):
+        if match.start() < done or len(found) >= MOST_COMMANDS:
+            continue
+        line = bisect.bisect_left(newlines, match.start()) + 1
+        begin = newlines[line - 2] + 1 if line > 1 else 0
+        matched = match.group()
+        if matched.endswith(("(", "{")):
+            command, length = _from_python(text, match), 0
+        elif "serve" in matched and "=" not in matched or "api_server" in matched:
+            command, length = _from_shell(text, begin, match, exported)
+        else:
+            for words in shell_commands(re.sub(r"^[\s>$#+]+|Environment=|ENV[ \t]+", "", matched)):
+                exported.update(split_assignments(words)[0])
+            continue
+        if command is not None:
+            done = begin + length
+            found.append(replace(command, source=source, line=line))
+    return tuple(found)
+
+
+def _from_python(text: str, match: re.Match[str]) -> ServeCommand | None:
+    inside = balanced(text, match.end() - 1)
+    if match.group().endswith("{"):
+        flags = as_flags(parse_dict(inside))
+        return ServeCommand((), flags.get("model") or flags.get("model-tag"), flags)
+    positional, keywords = parse_arguments(inside)
+    if "Namespace" in match.group():
+        flags = as_flags({name: value for name, value in keywords.items() if name not in ("subparser", "dispatch_function")})
+        return ServeCommand((), flags.get("model-tag") or flags.get("model"), flags) if flags else None
+    if not positional and not keywords:
+        return None
+    name = match.group()[:-1].rpartition(".")[2]
+    return ServeCommand((name,), keywords.get("model") or (positional[0] if positional and name == "LLM" else None), keywords=keywords)
+
+
+def _from_shell(text: str, begin: int, match: re.Match[str], exported: Mapping[str, str]) -> tuple[ServeCommand | None, int]:
+    """The command around the match, and how much of the text from `begin` on it takes."""
+    before = text[max(begin, match.start() - _COMMAND_LIMIT) : match.start()]
+    after = text[match.end() : match.end() + _COMMAND_LIMIT]
+    if _NO_COMMAND.search(before + match.group()) or (after[:1] or " ") not in " \t\r\n\"'`,\\])":
+        return None, 0
+    if "," in match.group():
+        return _from_list(before, match.group() + after.partition("\n")[0], exported), 0
+    following = (after.split(maxsplit=1) or [""])[0].strip("`\"'")
+    typed = all(_SHELL_LIKE.fullmatch(word) for word in before.split()) or bool(_LAUNCHERS.search(before))
+    if not (typed or _MODEL_LIKE.match(following)):
+        return None, 0
+    if typed and following.isalpha() and following.islower() and following in ("with", "and", "command", "is", "to", "on", "in", "for", "or", "as"):
+        return None, 0
+    head = _lines_above(text, begin) + before if typed else ""
+    opened = head.rstrip()[-1:] if head.rstrip()[-1:] in "'\"`" else next((q for q in "\"'" if head.count(q) % 2), "")
+    if opened:
+        head, after = head.replace(opened, " "), _until(after, opened)
+    head = re.sub(r"^[\s>]*(?:\([\w.-]+\)\s*)?(?:\[[^\]]*\]|\S+@\S+)?\s*[$#%+]\s", "", head)
+    head = re.sub(r"[|;&()`]|^\s*#\s", " ", head)
+    module = "-m " if match.group().startswith("vllm.") and not head.rstrip().endswith("-m") else ""
+    command = _logical(match.group() + after)
+    for words in shell_commands(f"{head}{module}{command}")[:1]:
+        return _from_words(words, "", 0, None, exported), match.start() - begin + len(command)
+    return None, 0
+
+
+def _lines_above(text: str, begin: int) -> str:
+    """Earlier lines that a backslash continues into the one at `begin`: `VAR=1 \\` or `docker run … \\`."""
+    start = begin
+    while start > 0 and begin - start < _COMMAND_LIMIT:
+        previous = text.rfind("\n", 0, start - 1) + 1
+        if not text[previous : start - 1].rstrip().endswith("\\"):
+            break
+        start = previous
+    return re.sub(r"\\[ \t\r]*\n", " ", text[start:begin])
+
+
+def _until(text: str, quote: str) -> str:
+    stop = text.find(quote)
+    return text if stop < 0 else text[:stop]
+
+
+def _logical(text: str) -> str:
+    """The text up to the first line end that is neither continued by a backslash nor within a quoted JSON value."""
+    at, length = 0, len(text)
+    while at < length:
+        newline = text.find("\n", at)
+        if newline < 0:
+            return text
+        line = text[:newline]
+        if not line.rstrip().endswith("\\") and not ("'{" in line and line.count("'") % 2 and "}'" in text[newline:]):
+            return line
+        at = newline + 1
+    return text
+
+
+def _from_list(before: str, after: str, exported: Mapping[str, str]) -> ServeCommand | None:
+    """`command: ["vllm", "serve", …]`: the words between the quotes."""
+    inside = after.partition("]")[0] if "]" in after and "{" not in after else after
+    quoted = re.findall(r'"((?:[^"\\]|\\.)*)"|\'([^\']*)\'', '"' + inside if inside.startswith('vllm"') else "'" + inside)
+    return _from_words(tuple(double.replace('\\"', '"') or single for double, single in quoted), "", 0, None, exported)
+
+
+def parse_python_call(text: str) -> dict[str, str]:
+    """Keyword arguments of the first LLM(…), EngineArgs(…), AsyncEngineArgs(…) or SamplingParams(…) call in the text; {} without one."""
+    return next((dict(command.keywords) for command in find_commands(text) if command.keywords), {})
+
+
+def _is_child(process: Process, roles: Mapping[int, str]) -> bool:
+    return process.ppid in roles and bool(process.argv) and bool(_PYTHON.fullmatch(posixpath.basename(process.argv[0])))
+
+
+def _read_processes(host: Host, facts: Facts) -> VllmProcesses | Unavailable:
+    processes = host.processes()
+    return processes if isinstance(processes, Unavailable) else VllmProcesses(vllm_processes(processes))
+
+
+def vllm_processes(processes: Sequence[Process]) -> tuple[VllmProcess, ...]:
+    """vLLM's processes among all, with their roles; Python children of one (spawned, not yet renamed) are "other"."""
+    roles = {process.pid: role for process in processes if (role := known_roles(process.name, process.argv)) is not None}
+    children = {process.pid: "other" for process in processes if process.pid not in roles and _is_child(process, roles)}
+    roles.update(children)
+    return tuple(VllmProcess(p.pid, p.ppid, roles[p.pid], p.argv, p.exe) for p in processes if p.pid in roles)
+
+
+def _scripts(host: Host) -> Iterator[ServeCommand]:
+    seen = 0
+    for pattern in SCRIPTS:
+        paths = host.list(pattern)
+        for path in () if isinstance(paths, Unavailable) else paths[: MOST_SCRIPTS - seen]:
+            seen += 1
+            text = host.read(path, SCRIPT_LIMIT)
+            yield from () if isinstance(text, Unavailable) else find_commands(text, path)
+
+
+def _read_commands(host: Host, facts: Facts) -> ServeCommands | Unavailable:
+    processes = facts.get(VllmProcesses)
+    running: list[ServeCommand] = []
+    if not isinstance(processes, Unavailable):
+        for process in processes.processes:
+            command = parse_command(process.argv, f"process {process.pid}", pid=process.pid) if process.role == "api" else None
+            running += [command] if command is not None else []
+    found = (*running, *_scripts(host))
+    if not found and isinstance(processes, Unavailable):
+        return processes
+    return ServeCommands(found, source=found[0].source if found else "/proc")
+
+
+PROVIDERS: tuple[Provider[Any], ...] = (
+    Provider(VllmProcesses, _read_processes),
+    Provider(ServeCommands, _read_commands),
+)
