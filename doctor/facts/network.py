@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
+
+from doctor.facts import Facts, Provider
+from doctor.facts.ask import answer, ran
+from doctor.facts.driver import install_root, kind_of, parse_key_values
+from doctor.facts.npu import Chip, Npus
+from doctor.facts.npu_smi import parse_fields
+from doctor.facts.number import whole
+from doctor.host import Host, Probe, Unavailable, Why
 
 
 @dataclass(frozen=True)
@@ -38,3 +48,145 @@ class HccnConf:
     present: bool
     values: Mapping[str, str] = field(default_factory=dict)
     source: str = "/etc/hccn.conf"
+
+
+MOST_CARDS = 32
+"""Cards asked; 16 dies is the most that a server has today."""
+BUDGET = 45.0
+"""Seconds for all questions together; each takes about 0.1."""
+_CALL_TIMEOUT = 5.0
+_NETWORKED = ("a1", "a2", "a3")
+"""Chip families whose servers join the NPUs by RoCE; 310P, 310B and 950 have no hccn network."""
+_CARD_PRODUCTS = ("300I", "300V", "300T")
+"""PCIe cards: hccn_tool may answer there, but nothing is plugged in."""
+_CONF = "/etc/hccn.conf"
+_LONGEST_LINE = 2000
+
+
+def _first(pattern: str, text: str) -> str | None:
+    for line in text.splitlines():
+        match = re.search(pattern, line[:_LONGEST_LINE], re.IGNORECASE | re.ASCII)
+        if match:
+            return match[1].strip() or None
+    return None
+
+
+def parse_link(text: str) -> str | None:
+    """ "UP" or "DOWN" of `-link -g`: "link status: UP"."""
+    word = _first(r"link status\s?:\s{0,8}(up|down)\b", text)
+    return word.upper() if word else None
+
+
+def parse_net_health(text: str) -> str | None:
+    """ "Success", "Init", "Receive timeout" … of `-net_health -g`."""
+    return _first(r"net health status\s?:([^\n]{1,80})", text)
+
+
+def parse_tls(text: str) -> int | None:
+    """0 or 1 of `-tls -g`: "dev_id:0, tls switch[0](0:disable, 1:enable), …"."""
+    return whole(_first(r"tls switch\s?\[([01])\]", text))
+
+
+def parse_fec(text: str) -> str | None:
+    """ "rs FEC mode", "no FEC mode" of `-fec -g`."""
+    return _first(r"fec mode\s?:([^\n]{1,80})", text)
+
+
+def parse_ip(text: str) -> tuple[str | None, str | None]:
+    """Address and netmask of `-ip -g`."""
+    return _first(r"ipaddr(?:ess)?\s?:\s{0,8}([0-9a-f.:]{2,45})", text), _first(r"netmask\s?:\s{0,8}([0-9a-f.:]{2,45})", text)
+
+
+def parse_hccn_conf(text: str) -> HccnConf:
+    """/etc/hccn.conf: address_0=…, netmask_0=…; a file without any assignment counts as not there."""
+    values = parse_key_values(text)
+    return HccnConf(bool(values), values)
+
+
+def addresses(conf: HccnConf) -> dict[int, str]:
+    """Card -> its address in /etc/hccn.conf."""
+    found = {key.removeprefix("address_"): value for key, value in conf.values.items() if key.startswith("address_") and value}
+    return {card: value for key, value in found.items() if (card := whole(key)) is not None}
+
+
+def read_hccn_conf(host: Host, facts: Facts) -> HccnConf | Unavailable:
+    kind = kind_of(host, _CONF)
+    if isinstance(kind, Unavailable):
+        return kind
+    if kind in ("missing", "folder"):
+        return HccnConf(False)
+    text = host.read(_CONF)
+    return text if isinstance(text, Unavailable) else parse_hccn_conf(text)
+
+
+class _Tool:
+    """hccn_tool under the name by which the host knows it; stops where the budget is spent or an answer did not come in time."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._names = ["hccn_tool", f"{install_root(host)}/driver/tools/hccn_tool"]
+        self._spent = 0.0
+        self._hung = False
+        self.refused: Unavailable | None = None
+        self.answered = False
+
+    def ask(self, card: int, what: str) -> str | None:
+        """What it printed; also where it failed, since the reason is in the text."""
+        if self._spent >= BUDGET or self._hung:
+            return None
+        while self._names:
+            output = ran(self._host, [self._names[0], "-i", str(card), f"-{what}", "-g"], _CALL_TIMEOUT)
+            if not isinstance(output, Unavailable):
+                self._spent += output.seconds
+                self.answered = True
+                return output.text
+            self.refused = self.refused or output
+            self._hung = output.why is Why.TIMED_OUT
+            if output.why is not Why.MISSING:
+                break
+            self._names.pop(0)
+        return None
+
+
+def read_hccn(host: Host, facts: Facts) -> Hccn | Unavailable:
+    """Asks every card that has a RoCE port; an Unavailable on products that have none, so that no rule finds its link down."""
+    npus, chip = facts.get(Npus), facts.get(Chip)
+    if isinstance(chip, Unavailable):
+        return chip
+    if isinstance(npus, Unavailable):
+        return npus
+    if chip.family not in _NETWORKED:
+        return Unavailable("hccn_tool", Why.MISSING, f"{chip.name} has no NPU network")
+    conf = facts.get(HccnConf)
+    if (isinstance(conf, Unavailable) or not addresses(conf)) and _is_card(host, npus):
+        return Unavailable("hccn_tool", Why.MISSING, "a PCIe card without a network port")
+    ids = sorted({npu.phy_id if npu.phy_id is not None else npu.npu_id for npu in npus.chips})[:MOST_CARDS]
+    tool = _Tool(host)
+    cards = tuple(_card(tool, card) for card in ids)
+    if not tool.answered:
+        return tool.refused or Unavailable("hccn_tool", Why.MISSING, "no NPU to ask about")
+    return Hccn(cards)
+
+
+def _is_card(host: Host, npus: Npus) -> bool:
+    """A PCIe card by its product name; a lone NPU without an address has no peer that it could have a network with."""
+    if len(npus.chips) == 1:
+        return True
+    board = answer(host, ["npu-smi", "info", "-t", "board", "-i", str(npus.chips[0].npu_id)]) if npus.chips else ""
+    product = parse_fields(board).get("Product Name", "") if isinstance(board, str) else ""
+    return any(word in product for word in _CARD_PRODUCTS)
+
+
+def _card(tool: _Tool, card: int) -> HccnCard:
+    told = {what: tool.ask(card, what) or "" for what in ("link", "net_health", "tls", "fec", "ip")}
+    link, health, tls, fec = parse_link(told["link"]), parse_net_health(told["net_health"]), parse_tls(told["tls"]), parse_fec(told["fec"])
+    address, netmask = parse_ip(told["ip"])
+    understood = {"link": link, "net_health": health, "tls": tls, "fec": fec, "ip": address}
+    failed = [told[what].strip()[:200] for what, value in understood.items() if value is None and told[what].strip()]
+    return HccnCard(card, link, health, tls, fec, address, netmask, "\n".join(failed))
+
+
+PROVIDERS: tuple[Provider[Any], ...] = (
+    Provider(Hccn, read_hccn, Probe.DEVICE),
+    Provider(HccnConf, read_hccn_conf),
+)

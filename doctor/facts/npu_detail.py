@@ -23,15 +23,17 @@ class _Questions:
     def __init__(self, host: Host) -> None:
         self._host = host
         self._spent = 0.0
+        self._hopeless = False
         self.refused: Unavailable | None = None
         self.answered = False
 
     def ask(self, *words: str) -> str | None:
-        if self._spent >= BUDGET or (self.refused is not None and self.refused.why in (Why.TIMED_OUT, Why.MISSING)):
+        if self._spent >= BUDGET or self._hopeless:
             return None
         output = ran(self._host, ["npu-smi", "info", *words], _CALL_TIMEOUT)
         if isinstance(output, Unavailable):
-            self.refused = output
+            self.refused = self.refused or output
+            self._hopeless = output.why in (Why.TIMED_OUT, Why.MISSING)
             return None
         self._spent += output.seconds
         self.answered = self.answered or output.exit == 0
@@ -84,9 +86,9 @@ def _field(boards: Mapping[int, Mapping[str, str]], name: str) -> dict[int, str]
 
 
 def known_soc(fields: Mapping[str, str]) -> str | None:
-    """ "Chip Name" of a board query for one chip."""
-    name = fields.get("Chip Name", "")
-    return name if name and name != "NA" else None
+    """ "Chip Name" of a board query for one chip ("910B3"); with "NPU Name" where it is told, as builds name A3: "Ascend910_9392"."""
+    name, number = (fields.get(key, "").replace("NA", "") for key in ("Chip Name", "NPU Name"))
+    return (f"{name}_{number}" if number else name) if name else None
 
 
 def logical_ids(rows: tuple[MappedChip, ...]) -> tuple[int, ...] | None:
