@@ -64,8 +64,8 @@ class Tree:
         try:
             if not self._prefix:
                 # The kernel knows better than a walk what lies behind /proc/PID/root and the like.
-                return os.path.realpath("/" + path.lstrip("/"), strict=True)
-            return self._walk(path)
+                return clean(os.path.realpath("/" + path.lstrip("/"), strict=True))
+            return clean(self._walk(path))
         except (OSError, ValueError) as error:
             return unavailable(path, error)
 
@@ -103,7 +103,8 @@ class Tree:
                 info = self._behind_link(path) or info
         except (OSError, ValueError) as error:
             return unavailable(path, error)
-        return FileInfo(path, kind_of(info.st_mode), info.st_size, stat.S_IMODE(info.st_mode), info.st_uid, info.st_gid, info.st_mtime, target)
+        mode, kind = stat.S_IMODE(info.st_mode), kind_of(info.st_mode)
+        return FileInfo(path, kind, info.st_size, mode, info.st_uid, info.st_gid, info.st_mtime, clean(target))
 
     def _behind_link(self, path: str) -> os.stat_result | None:
         try:

@@ -1,0 +1,181 @@
+"""A host that writes down everything it is asked, negative answers included, so that `RecordedHost` can answer the same.
+
+Contract: a question is put to the recorded host once; asked again, it has the same answer, so that what was seen while recording is
+what a replay sees. Nothing on this machine is changed but the snapshot's folder, which nobody else may read.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import TypeVar
+
+from doctor import __version__
+from doctor.host import READ_LIMIT, RUN_TIMEOUT, FileInfo, Host, Listener, Output, Process, Unavailable
+from doctor.host.snapshot import (
+    MANIFEST,
+    RECORDS,
+    SCHEMA_VERSION,
+    Json,
+    command_folder,
+    digest,
+    file_name,
+    info_to_json,
+    listener_to_json,
+    output_to_json,
+    process_to_json,
+    question,
+    run_question,
+    unavailable_to_json,
+)
+
+T = TypeVar("T")
+
+
+class FolderNotEmptyError(ValueError):
+    """A snapshot would be mixed with what already lies in its folder."""
+
+
+class RecordingHost:
+    """Wraps `host` and writes its answers below `folder`, which is made or must be empty; raises `FolderNotEmptyError` otherwise."""
+
+    def __init__(self, host: Host, folder: pathlib.Path) -> None:
+        self._host = host
+        self._folder = folder
+        self._answers: dict[str, object] = {}
+        self._lock = threading.Lock()
+        self.problem = ""
+        """Why the snapshot is not complete (a full disk), "" as long as it is. The host goes on answering."""
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if any(folder.iterdir()):
+            raise FolderNotEmptyError(f"{folder} is not empty: name a new folder for the snapshot, or empty this one")
+        folder.chmod(0o700)
+        manifest = {
+            "schema_version": SCHEMA_VERSION,
+            "tool": f"ascend-doctor {__version__}",
+            "host": host.label,
+            "time": host.now().isoformat(),
+            "records": RECORDS,
+        }
+        self._write(MANIFEST, json.dumps(manifest, indent=1))
+        self._write(RECORDS, "")
+
+    @property
+    def label(self) -> str:
+        return self._host.label
+
+    @property
+    def live(self) -> bool:
+        return self._host.live
+
+    def read(self, path: str, limit: int = READ_LIMIT, tail: bool = False) -> str | Unavailable:
+        return self._ask(
+            question("read", path, limit, tail), lambda: self._host.read(path, limit, tail), lambda text: self._keep_text(path, text, limit)
+        )
+
+    def list(self, glob: str) -> tuple[str, ...] | Unavailable:
+        return self._ask(question("list", glob), lambda: self._host.list(glob), lambda paths: {"paths": [*paths]})
+
+    def stat(self, path: str) -> FileInfo | Unavailable:
+        return self._ask(question("stat", path), lambda: self._host.stat(path), lambda info: {"info": info_to_json(info)})
+
+    def resolve(self, path: str) -> str | Unavailable:
+        return self._ask(question("resolve", path), lambda: self._host.resolve(path), lambda resolved: {"text": resolved})
+
+    def run(self, argv: Sequence[str], timeout: float = RUN_TIMEOUT, env: Mapping[str, str] | None = None) -> Output | Unavailable:
+        folder = command_folder(argv, env)
+        return self._ask(
+            run_question(argv, env), lambda: self._host.run(argv, timeout, env), lambda output: self._keep_output(folder, output)
+        )
+
+    def processes(self) -> tuple[Process, ...] | Unavailable:
+        return self._ask(
+            question("processes"), self._host.processes, lambda found: self._keep_json("processes.json", [*map(process_to_json, found)])
+        )
+
+    def environ(self, pid: int) -> Mapping[str, str] | Unavailable:
+        name = f"environ/{int(pid)}.json"
+        return self._ask(question("environ", pid), lambda: self._host.environ(pid), lambda env: self._keep_json(name, dict(env)))
+
+    def listening(self) -> tuple[Listener, ...] | Unavailable:
+        return self._ask(question("listening"), self._host.listening, lambda found: {"listeners": [*map(listener_to_json, found)]})
+
+    def now(self) -> datetime:
+        answer = self._ask(question("now"), self._host.now, lambda now: {"text": now.isoformat()})
+        assert isinstance(answer, datetime)  # a clock is never unavailable
+        return answer
+
+    def boot_id(self) -> str | Unavailable:
+        return self._ask(question("boot_id"), self._host.boot_id, lambda text: {"text": text})
+
+    def _ask(self, key: str, ask: Callable[[], T | Unavailable], keep: Callable[[T], Json]) -> T | Unavailable:
+        with self._lock:
+            if key in self._answers:
+                return self._answers[key]  # type: ignore[return-value]  # the key tells the type
+        answer = ask()
+        with self._lock:
+            if key in self._answers:  # another thread was faster; its answer is the one on disk
+                return self._answers[key]  # type: ignore[return-value]
+            self._answers[key] = answer
+            try:
+                kept = unavailable_to_json(answer) if isinstance(answer, Unavailable) else keep(answer)
+                self._append(json.dumps({"question": json.loads(key), "answer": kept}) + "\n")
+            except OSError as error:
+                self.problem = self.problem or f"the snapshot could not be written: {error.strerror}"
+        return answer
+
+    def _keep_text(self, path: str, text: str, limit: int) -> Json:
+        info = self._host.stat(path)
+        # Only of a file that tells its size is it known that the text is all of it; then it also answers for other limits.
+        whole = isinstance(info, FileInfo) and 0 < info.size <= limit
+        for name in (file_name(path), "files/.hashed/" + digest(path), "files/.hashed/" + digest(f"{path}\0{text}")):
+            try:
+                self._write(name, text)
+            except (FileExistsError, NotADirectoryError, IsADirectoryError):
+                # Another part of the same file, or a path that runs through what is a file here.
+                if self._same(name, text):
+                    return {"file": name, "whole": whole}
+            else:
+                return {"file": name, "whole": whole}
+        raise FileExistsError(17, "name taken")
+
+    def _same(self, name: str, text: str) -> bool:
+        try:
+            return (self._folder / name).read_bytes() == text.encode("utf-8", "surrogatepass")
+        except OSError:
+            return False
+
+    def _keep_output(self, folder: str, output: Output) -> Json:
+        self._write(f"{folder}/stdout", output.stdout)
+        self._write(f"{folder}/stderr", output.stderr)
+        self._write(f"{folder}/meta.json", json.dumps(output_to_json(output)))
+        return {"command": folder}
+
+    def _keep_json(self, name: str, value: Json) -> Json:
+        self._write(name, json.dumps(value))
+        return {"file": name}
+
+    def _write(self, name: str, text: str) -> None:
+        path = self._folder / name
+        # Folder by folder: makedirs gives its mode to the last one only.
+        for folder in reversed(path.relative_to(self._folder).parents[:-1]):
+            try:
+                os.mkdir(self._folder / folder, 0o700)
+            except FileExistsError:
+                if not (self._folder / folder).is_dir():
+                    raise
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        with open(descriptor, "wb") as file:
+            file.write(text.encode("utf-8", "surrogatepass"))
+
+    def _append(self, line: str) -> None:
+        descriptor = os.open(self._folder / RECORDS, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC)
+        with open(descriptor, "wb") as file:
+            file.write(line.encode("ascii"))
+
+
+__all__ = ["FolderNotEmptyError", "RecordingHost"]
