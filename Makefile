@@ -14,9 +14,11 @@ RUN := $(VENV)/bin/python -I
 HERE := $(shell pwd -P | cksum | cut -d ' ' -f 1)
 INSTALLED := $(VENV)/installed-$(HERE)
 INSTALLED_DEV := $(VENV)/installed-dev-$(HERE)
+# "venv" where .venv is missing, half made, or its interpreter has gone: then it is made anew.
+MISSING := $(shell $(VENV)/bin/python -I -c 'import pip' >/dev/null 2>&1 || echo venv)
 FITS := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))
 
-.PHONY: help doctor test lint bench clean python
+.PHONY: help doctor test lint bench clean venv python
 
 help:
 	@echo 'make doctor   set everything up and check this machine   (ARGS="--lang zh")'
@@ -44,22 +46,22 @@ clean:
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 # pip before 22 cannot install an editable project without a setup.py.
-$(INSTALLED): $(VENV)/bin/python pyproject.toml
+$(INSTALLED): pyproject.toml $(MISSING)
 	@echo 'Installing into $(VENV) …' >&2
 	@$(RUN) -m pip install -q --disable-pip-version-check 'pip>=22'
 	@$(RUN) -m pip install -q --disable-pip-version-check -e .
 	@touch $@
 
-$(INSTALLED_DEV): $(VENV)/bin/python pyproject.toml
+$(INSTALLED_DEV): pyproject.toml $(MISSING)
 	@echo 'Installing into $(VENV), with what the tests need …' >&2
 	@$(RUN) -m pip install -q --disable-pip-version-check 'pip>=22'
 	@$(RUN) -m pip install -q --disable-pip-version-check -e '.[dev]'
 	@touch $(INSTALLED) $@
 
-$(VENV)/bin/python:
+venv:
 	@chosen=$$($(MAKE) -s --no-print-directory python) || exit 1; \
 	echo "Creating $(VENV) with $$chosen …" >&2; \
-	"$$chosen" -I -m venv --clear $(VENV) || { rm -rf $(VENV); exit 1; }
+	"$$chosen" -I -m venv --clear $(VENV)
 
 # Prints the interpreter that .venv is made with.
 python:

@@ -7,14 +7,18 @@ so that they compare between machines; nothing is written unless `--write` asks 
 from __future__ import annotations
 
 import argparse
+import compileall
 import os
 import platform
 import random
+import shutil
 import statistics
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import time
+import venv
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,6 +74,24 @@ def small_log(path: Path) -> None:
     path.write_text("".join(lines), encoding="utf-8")
 
 
+def as_installed(folder: Path) -> tuple[str, str]:
+    """(Python, doctor) of a venv laid out as the wheel lays it out, with the dependencies of this one.
+
+    Not this venv itself: the hook of an editable install makes every start of Python slower, the yardstick's too, which flatters.
+    """
+    venv.create(folder)
+    (site,) = folder.glob("lib/python*/site-packages")
+    (site / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(HERE.parent / "doctor", site / "doctor", ignore=ignored)
+    shutil.copytree(HERE.parent / "rules", site / "doctor" / "rules", ignore=ignored)
+    compileall.compile_dir(site / "doctor", quiet=1)
+    python, doctor = folder / "bin" / "python", folder / "bin" / "doctor"
+    doctor.write_text(f"#!{python}\nimport sys\nfrom doctor.cli import main\nsys.exit(main())\n", encoding="utf-8")
+    doctor.chmod(0o755)
+    return str(python), str(doctor)
+
+
 def sample(argv: Sequence[str], accepted: Sequence[int]) -> Sample:
     """Runs `argv` once. Peak memory is the kernel's figure for the process and the children it waited for."""
     start = time.perf_counter()
@@ -92,18 +114,16 @@ def in_turn(commands: Sequence[Callable[[], Sample]], runs: int) -> list[Sample]
 
 def measure(runs: int) -> list[Promise]:
     """Exit code 1 is accepted where the doctor judges: what it finds on this machine is not the matter here."""
-    program = [sys.executable, "-I", "-m", "doctor"]
-    script = Path(sys.executable).with_name("doctor")
-    doctor = [str(script)] if script.exists() else program
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "small.log"
         small_log(log)
+        python, doctor = as_installed(Path(folder) / "venv")
         nothing, version, check, read = in_turn(
             [
-                lambda: sample([sys.executable, "-c", "pass"], [0]),
-                lambda: sample([*doctor, "--version"], [0]),
-                lambda: sample([*doctor, "--json"], [0, 1]),
-                lambda: sample([*doctor, "log", str(log)], [0, 1]),
+                lambda: sample([python, "-c", "pass"], [0]),
+                lambda: sample([doctor, "--version"], [0]),
+                lambda: sample([doctor, "--json"], [0, 1]),
+                lambda: sample([doctor, "log", str(log)], [0, 1]),
             ],
             runs,
         )
