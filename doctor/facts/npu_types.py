@@ -50,6 +50,8 @@ class Npus:
     layout: str = "hbm"
     source: str = "npu-smi info"
     line: int = 0
+    complete: bool = True
+    """False where a text shows only some rows of the table: then the chips cannot be counted."""
 
 
 @dataclass(frozen=True)

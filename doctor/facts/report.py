@@ -170,17 +170,13 @@ def _machine(text: Text, told: Sightings) -> Machine | None:
 
 
 def _system(text: Text, told: Sightings) -> OperatingSystem | None:
-    release = told.best("os")
-    system = release.detail if release is not None and isinstance(release.detail, OperatingSystem) else OperatingSystem()
-    places = [sighting for kind in ("os", "os.id", "kernel", "glibc") if (sighting := told.best(kind))]
+    release, seen = told.best("os"), told.best("os.seen")
+    system = OperatingSystem()
+    if release is not None and isinstance(release.detail, OperatingSystem):
+        system = release.detail
+    elif seen is not None and isinstance(seen.detail, OperatingSystem):
+        system = replace(seen.detail, id=seen.value)
+    places = [sighting for sighting in (release, seen, told.best("kernel"), told.best("glibc")) if sighting]
     if not places:
         return None
-    return replace(
-        system,
-        id=system.id or told.value("os.id"),
-        version_id=system.version_id or (told.value("os.version") if release is None else None),
-        name=system.name or told.value("os.name"),
-        kernel=told.value("kernel"),
-        glibc=told.value("glibc"),
-        source=text.place(places[0].at)[0],
-    )
+    return replace(system, kernel=told.value("kernel"), glibc=told.value("glibc"), source=text.place(places[0].at)[0])

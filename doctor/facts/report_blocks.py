@@ -18,6 +18,8 @@ SYSCTL = "sysctl:"
 
 _ASSIGNMENT = re.compile(r"[ \t]{0,12}(?:[-*][ \t]{1,3})?([A-Za-z_][\w.\-/]{0,79})([ \t]{0,8}=[ \t]{0,8})(?!=)")
 _PAIR = re.compile(r"""(?:^|[\s;&])([A-Za-z_]\w{0,79})=("[^"\n]*"|'[^'\n]*'|[^\s;&"'#]*)""")
+_COMMAND = re.compile(r"(?:.{0,400}(?:&&|;|\||RUN|then|do|[\"'])\s{0,4})?export ")
+"""An export that is typed; in a sentence ("please export X=1") it is advice."""
 _PYTHON = re.compile(r"""os\.environ(?:\.setdefault\(|\[)\s{0,3}["']([A-Za-z_]\w{0,79})["']\]?\s{0,3}[=,]\s{0,3}(?:str\()?["']?([^"'()\n]{0,400})""")
 _YAML = re.compile(r"""(?:-\s{0,3})?["']?([A-Z][A-Z0-9_]{2,79})["']?\s{0,3}[:=]\s{0,3}["']?([^"'\n]{1,400}?)["']?,?$""")
 _SYSCTL_KEY = re.compile(r"(?:vm|kernel|net|fs|user)\.[a-z][\w.]{1,80}$")
@@ -114,14 +116,15 @@ def _tell_settings(text: Text, told: Sightings, start: int, end: int) -> None:
     names: set[str] = set()
     listing = any("sysctl" in text.line(at) and "conf" in text.line(at) for at in (start - 2, start - 1))
     for at in range(start, end):
-        name, _, value = text.lines[at].strip(" \t-*").partition("=")
-        name, value = name.strip(), value.strip()
+        label, _, value = text.lines[at].strip(" \t-*").partition("=")
+        name, value = label.strip(), value.strip()
         if _SYSCTL_KEY.match(name):
             if not listing:
                 told.tell(SYSCTL + name, " ".join(value.split()), Strength.OUTPUT, at)
             continue
-        names.add(name)
-        _tell_variable(told, name, value, at, end - start)
+        if name == label:
+            names.add(name)
+            _tell_variable(told, name, value, at, end - start)
     if names.issuperset(_WHOLE):
         told.tell("environment.whole", "yes", Strength.OUTPUT, start)
         for at in range(start, end):
@@ -130,7 +133,7 @@ def _tell_settings(text: Text, told: Sightings, start: int, end: int) -> None:
 
 
 def _tell_variable(told: Sightings, name: str, value: str, at: int, length: int) -> None:
-    if not name.isidentifier() or " = " in value[:1]:
+    if not name.isidentifier():
         return
     if name.upper().startswith(FAMILIES) and name.upper() == name:
         pairs = _PAIR.findall(f"{name}={value}") if " " in value else [(name, value)]
@@ -148,12 +151,12 @@ def _unquoted(value: str) -> str:
 
 def _tell_exports(text: Text, told: Sightings) -> None:
     """`export A=1 B=2`, Dockerfile ENV, os.environ[…] = …, and YAML mappings of well-known variables."""
-    scripts = {at for at in text.having("export ") if text.lines[at].lstrip().startswith("export ")}
+    scripts = any(text.lines[at].lstrip().startswith("export ") for at in text.having("export "))
     for at in text.having("export "):
         line, prompted = bare(text.lines[at])
-        if line.startswith("#") or (prompted and scripts and text.lines[at].lstrip().startswith("# ")):
-            continue
-        _tell_export(told, line, at)
+        commented = line.startswith("#") or (prompted and scripts and text.lines[at].lstrip().startswith("# "))
+        if not commented and _COMMAND.match(line):
+            _tell_export(told, line, at)
     for at in text.having("\nenv "):
         _tell_export(told, "export " + text.line(at + 1).strip()[4:], at + 1)
     for at in text.having("os.environ"):

@@ -2,19 +2,109 @@
 
 from __future__ import annotations
 
+import re
+import textwrap
 from collections.abc import Iterator
 from dataclasses import replace
 
-from doctor.facts.report_text import Sightings, Text
+from doctor.facts.compose import parse_compose
+from doctor.facts.container import Container, RunCommand, RunCommands
+from doctor.facts.docker_run import parse_docker_runs
+from doctor.facts.report_blocks import ENVIRONMENT
+from doctor.facts.report_text import Sightings, Strength, Text
 from doctor.facts.vllm import ServeCommands, find_commands
+
+MOST_STARTS = 50
+"""Container starts that are read from one text."""
+
+COMMAND_LINES = 121
+COMPOSE_LINES = 400
+
+_TOOL = re.compile(r"\b(?:docker|podman|nerdctl|isula)\b.{0,80}\brun\b")
+_YAML_KEY = re.compile(r"[\w.\"'-]{1,80}\s{0,3}:(?:\s|$)|-\s|#")
+_IN_CONTAINER = re.compile(r"\b\w{1,32}@[0-9a-f]{12}:")
+"""A prompt whose host name is a container's id."""
+_OVERLAY = re.compile(r"overlay\s.{0,120}%\s{1,4}/$")
 
 
 def tell_commands(text: Text, told: Sightings) -> Iterator[object]:
-    """The facts of commands; the variables they set are told."""
+    """The facts of commands; the variables that they set are told."""
+    starts = [*_docker_runs(text), *_compose_files(text)]
+    if starts:
+        yield RunCommands(tuple(starts), starts[0].source)
+    for start in starts:
+        for name, value in start.environment.items():
+            told.tell(ENVIRONMENT + name, value, Strength.KEYED, _index(text, start.source, start.line))
+    kind = _container_kind(text, starts)
+    if kind is not None:
+        yield Container(kind[0], source=text.place(kind[1])[0])
     yield from _serve_commands(text, told)
 
 
+def _index(text: Text, source: str, line: int) -> int:
+    try:
+        return text.places.index((source, line))
+    except ValueError:
+        return 0
+
+
+def _docker_runs(text: Text) -> Iterator[RunCommand]:
+    after = 0
+    for at in sorted(set(text.having("docker", "podman", "nerdctl", "isula")))[: MOST_STARTS * 4]:
+        if at < after or not _TOOL.search(text.lines[at][:600]):
+            continue
+        source, number = text.place(at)
+        block = "\n".join(text.lines[at : at + COMMAND_LINES])
+        found = [command for command in parse_docker_runs(block, source, number) if command.line == number]
+        yield from found
+        after = at + 1
+
+
+def _compose_files(text: Text) -> Iterator[RunCommand]:
+    for at in list(text.having("services:"))[:4]:
+        if text.lines[at].strip() != "services:":
+            continue
+        source, number = text.place(at)
+        for service in parse_compose(textwrap.dedent("\n".join(_indented(text, at))), source):
+            yield replace(service, line=service.line + number - 1 if service.line else number)
+
+
+def _indented(text: Text, start: int) -> Iterator[str]:
+    """The lines of a YAML document from here on, up to the fence or the sentence that ends it."""
+    depth = len(text.lines[start]) - len(text.lines[start].lstrip())
+    for at in range(start, min(start + COMPOSE_LINES, len(text.lines))):
+        line = text.lines[at]
+        inside = not line.strip() or len(line) - len(line.lstrip()) > depth or _YAML_KEY.match(line.lstrip())
+        if not inside or line.lstrip().startswith("```"):
+            return
+        yield line
+
+
+def _container_kind(text: Text, starts: list[RunCommand]) -> tuple[str, int] | None:
+    """What the text says about the container that vLLM runs in, and on which line."""
+    for at in text.having("kubectl ", "kubernetes.io/", "kind: pod", "kind: deployment"):
+        return "kubernetes", at
+    if starts:
+        at = _index(text, starts[0].source, starts[0].line)
+        return ("podman" if "podman" in text.lines[at] else "docker"), at
+    for at in text.having("docker exec", "docker logs", "docker run"):
+        return "docker", at
+    for at in text.having("@"):
+        if _IN_CONTAINER.search(text.lines[at][:200]):
+            return "docker", at
+    for at in text.having("overlay "):
+        if _OVERLAY.match(text.lines[at].strip()[:300]):
+            return "container", at
+    return None
+
+
 def _serve_commands(text: Text, told: Sightings) -> Iterator[object]:
-    commands = [replace(command, source=text.place(command.line - 1)[0], line=text.place(command.line - 1)[1]) for command in find_commands(text.joined)]
+    commands = []
+    for command in find_commands(text.joined):
+        at = min(max(command.line - 1, 0), len(text.lines) - 1)
+        source, number = text.place(at)
+        commands.append(replace(command, source=source, line=number))
+        for name, value in command.environment.items():
+            told.tell(ENVIRONMENT + name, value, Strength.KEYED, at)
     if commands:
         yield ServeCommands(tuple(commands), commands[0].source)

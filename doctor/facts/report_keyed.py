@@ -34,6 +34,7 @@ _LSCPU = {"architecture", "cpu(s)", "vendor id", "model name", "bios model name"
 _MEMINFO = {"memtotal", "memavailable", "swaptotal", "swapfree", "commitlimit", "committed_as", "hugepages_total", "hugepagesize"}
 
 _ARCH = re.compile(r"\b(aarch64|arm64|x86_64|amd64)\b")
+_ARCH_NOTE = re.compile(r"\s{0,3}\((?:aarch64|arm64|x86_64|amd64)\)$")
 _ARCHES = {"arm64": "aarch64", "amd64": "x86_64"}
 _PLATFORM = re.compile(r"Linux-(\d\S{1,120})-(aarch64|x86_64)-with-glibc(\d\.\d{1,3})")
 _TAIL = re.compile(r"[ \t]{0,3}(?:version|ver|版本号?|package|包)$")
@@ -126,9 +127,7 @@ def tell_cell(told: Sightings, at: int, key: str, value: str) -> None:
 def _tell_system(told: Sightings, at: int, value: str, strength: Strength) -> None:
     found = find_system(value)
     if found:
-        tell_system(told, found, at, strength)
-        if strength is Strength.OUTPUT:
-            told.tell("os.name", value[:120], strength, at, "whole")
+        tell_system(told, found, at, strength, name=_ARCH_NOTE.sub("", value[:120]))
     _tell_arch(told, at, value, strength)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from doctor.facts.machine import OperatingSystem
 from doctor.facts.report_text import VERSION, Sightings, Strength, Text, first_version
 
 PACKAGE_KINDS = {
@@ -95,6 +96,7 @@ _SYSTEM = re.compile(
     r"(?:[ \t]{1,2}(?:linux|os|gnu/linux|advanced server|release))?[ \t:：-]{0,3}(?:release[ \t])?(?P<version>v?\d{1,2}(?:\.\d{1,2})?(?:\.\d{1,2})?)?"
     r"(?:[ (-]{0,2}(?P<pack>lts-sp\d|sp\d))?"
 )
+_SYSTEM_WORDS = ("openeuler", "ubuntu", "debian", "centos", "euleros", "ctyunos", "bclinux", "kylin", "uos", "麒麟")
 _CPU = re.compile(r"(?:kunpeng|鲲鹏)[ -]?(9\d0)\b(?:[ -]?(\d{4}[a-z]?))?")
 CHIP_TAGS = {"310p": "310p", "a2": "a2", "a3": "a3", "a5": "950", "910b": "a2", "910": "a1", "910c": "a3", "950": "950"}
 _SYSTEM_TAGS = re.compile(r"(openeuler|ubuntu)(\d\d\.\d\d)?$")
@@ -184,33 +186,34 @@ def _tell_tags(tags: list[str], told: Sightings, at: int) -> None:
             family = CHIP_TAGS[tag]
             told.tell("chip", tag.upper(), Strength.PROSE, at, family)
         elif system:
-            told.tell("os.id", system[1], Strength.PATH, at)
-            told.tell("os.version", system[2], Strength.PATH, at)
+            told.tell("os.seen", system[1], Strength.INSTALL, at, OperatingSystem(version_id=system[2]))
         elif tag.startswith("py3."):
             told.tell("python.short", tag[2:], Strength.PATH, at)
 
 
 def tell_systems(text: Text, told: Sightings) -> None:
     """Operating systems and processors in sentences."""
-    for found in _SYSTEM.finditer(text.lower):
-        if (found["version"] or found["kylin"]) and not _glued(text.lower, found.start()) and not advice(text.lower, found.start(), found.end()):
-            at = text.at(found.start())
-            if not text.lines[at].lstrip().startswith("|"):
+    for at in text.having(*_SYSTEM_WORDS):
+        line = text.lines[at].lower()
+        for found in _SYSTEM.finditer(line):
+            named = found["version"] or found["kylin"]
+            if named and not line.startswith("|") and not _glued(line, found.start()) and not advice(line, found.start(), found.end()):
                 tell_system(told, found, at, Strength.PROSE)
-    for found in _CPU.finditer(text.lower):
-        at = text.at(found.start())
+    for at in text.having("kunpeng", "鲲鹏"):
+        processor = _CPU.search(text.lines[at].lower())
+        if processor is None:
+            continue
         told.tell("cpu.vendor", "Kunpeng", Strength.PROSE, at)
-        told.tell("cpu.model", " ".join(part for part in ("Kunpeng", found[1], (found[2] or "").upper()) if part), Strength.PROSE, at)
+        told.tell("cpu.model", " ".join(part for part in ("Kunpeng", processor[1], (processor[2] or "").upper()) if part), Strength.PROSE, at)
         told.tell("arch", "aarch64", Strength.PROSE, at)
 
 
-def tell_system(told: Sightings, found: re.Match[str], at: int, strength: Strength) -> None:
+def tell_system(told: Sightings, found: re.Match[str], at: int, strength: Strength, name: str = "") -> None:
     """One operating system, from a match of `find_system`: its id as in os-release and its version."""
     version = (found["version"] or "").upper() if found["kylin"] or found["id"] == "kylin" else (found["version"] or "").lstrip("v")
     pack = (found["pack"] or "").upper()
-    told.tell("os.id", "kylin" if found["kylin"] else found["id"], strength, at)
-    told.tell("os.version", version, strength, at)
-    told.tell("os.name", " ".join(part for part in ("Kylin" if found["kylin"] else found[0].strip(), pack if pack.lower() not in found[0] else "") if part), strength, at)
+    written = name or " ".join(part for part in ("Kylin" if found["kylin"] else found[0].strip(), pack if pack.lower() not in found[0] else "") if part)
+    told.tell("os.seen", "kylin" if found["kylin"] else found["id"], strength, at, OperatingSystem(version_id=version or None, name=written))
 
 
 def find_system(value: str) -> re.Match[str] | None:

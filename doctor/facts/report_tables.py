@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from doctor.facts.kernel import parse_transparent_huge_pages
 from doctor.facts.machine import Disk, Memory, parse_df, parse_glibc
-from doctor.facts.npu import chip_from_npus
+from doctor.facts.npu import Npus, chip_from_npus
 from doctor.facts.npu_smi import parse_npu_smi
 from doctor.facts.number import size, whole
 from doctor.facts.report_blocks import SYSCTL
@@ -66,10 +67,16 @@ def _tell_table(text: Text, told: Sightings, start: int, end: int) -> None:
     if npus.driver_version and plausible("driver", npus.driver_version):
         told.tell("driver", npus.driver_version, Strength.OUTPUT, start)
     if npus.chips:
-        told.tell("npus", str(len(npus.chips)), Strength.OUTPUT, start, npus)
+        whole_table = _whole(npus, joined)
+        told.tell("npus", str(len(npus.chips)), Strength.OUTPUT if whole_table else Strength.LOG, start, replace(npus, complete=whole_table))
         chip = chip_from_npus(npus)
         if chip is not None:
             told.tell("chip", chip.name, Strength.OUTPUT, start, chip.family)
+
+
+def _whole(npus: Npus, lines: list[str]) -> bool:
+    """Whether the table was pasted as npu-smi prints it: with its first line, both rows of each chip, and the processes below."""
+    return npus.smi_version is not None and all(chip.ddr_total_mb is not None for chip in npus.chips) and any("Process id" in line for line in lines)
 
 
 def _mended(lines: list[str]) -> list[str]:
