@@ -124,14 +124,25 @@ class Tree:
         return os.path.join(self.real(folder), name)
 
     def read(self, path: str, limit: int, tail: bool) -> str | Unavailable:
+        data = self.read_bytes(path, limit, tail)
+        return clean(decode(data)) if isinstance(data, bytes) else data
+
+    def read_bytes(self, path: str, limit: int, tail: bool = False) -> bytes | Unavailable:
         try:
             if not self._prefix:
-                return clean(decode(_read("/" + path.lstrip("/"), limit, tail, 0)))
-            return clean(decode(_read(self.real(self._walk(path)), limit, tail, os.O_NOFOLLOW)))
+                return _read("/" + path.lstrip("/"), limit, tail, 0)
+            return _read(self.real(self._walk(path)), limit, tail, os.O_NOFOLLOW)
         except _NotRegularError:
             return Unavailable(path, Why.DENIED, "not a regular file")
         except (OSError, ValueError) as error:
             return unavailable(path, error)
+
+    def read_link(self, path: str) -> str:
+        """Where the link points, "" where that cannot be told. The folder's own links are followed."""
+        try:
+            return os.readlink(self._parent_resolved(path))
+        except (OSError, ValueError):
+            return ""
 
     def glob(self, pattern: str) -> tuple[str, ...] | Unavailable:
         """Paths that match, sorted. As in a shell, a leading dot is matched by a dot only. Names with characters that `clean` would
