@@ -181,7 +181,7 @@ def _measures(cell: str) -> tuple[list[str], list[tuple[str, str]]]:
     matches = list(_PAIR.finditer(cell))
     before = cell[: matches[0].start()] if matches else cell
     words = before.split()
-    known = all(decimal(word) is not None or word in ("NA", "-") for word in words)
+    known = len(words) <= 2 and all(decimal(word) is not None or word in ("NA", "-") for word in words)
     return (words if known else [], [(match[1], match[2]) for match in matches])
 
 

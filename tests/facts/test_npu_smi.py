@@ -44,8 +44,10 @@ def test_the_hbm_layout_with_numbers_that_touch_the_slash_and_a_process_without_
 
 
 def test_the_910a_variant_has_ddr_as_well() -> None:
-    rows = "| 0     910PremiumA         | OK            | 143.7       39                34   / 34            |\n" \
-        "| 0                         | 0000:C1:00.0  | 11          1413 / 15137      31842/ 32768         |"  # fmt: skip
+    rows = (
+        "| 0     910PremiumA         | OK            | 143.7       39                34   / 34            |\n"
+        "| 0                         | 0000:C1:00.0  | 11          1413 / 15137      31842/ 32768         |"
+    )
     npus = parse_npu_smi(rows)
     assert npus is not None
     chip = npus.chips[0]
