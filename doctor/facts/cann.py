@@ -301,13 +301,14 @@ def _read_custom_ops(host: Host, facts: Facts) -> CustomOps | Unavailable:
     environment = _environment(facts)
     cann = known(facts.get(Cann))
     opp = environment.get("ASCEND_OPP_PATH") or (f"{cann.active.path}/opp" if cann and cann.active else "")
-    custom = _entries(environment.get("ASCEND_CUSTOM_OPP_PATH"))
-    if not opp and not custom:
+    named = _entries(environment.get("ASCEND_CUSTOM_OPP_PATH"))
+    custom = [path for path in named if not cann_disk.gone(host, path)]
+    if not opp and not named:
         return Unavailable("custom operators", Why.MISSING, "no CANN in use and no ASCEND_OPP_PATH")
     listed = host.list(f"{opp}/vendors/*") if opp else ()
     config = host.read(f"{opp}/vendors/config.ini", 4096) if opp else ""
     folders = [*custom, *(() if isinstance(listed, Unavailable) else listed)]
-    packages = [path for path in folders if not path.endswith("/config.ini") and not cann_disk.gone(host, path)]
+    packages = [path for path in folders if not path.endswith("/config.ini")]
     priority = [] if isinstance(config, Unavailable) else parse_install_info(config).get("load_priority", "").split(",")
     names = [posixpath.basename(path) for path in packages]
     first = [name for name in priority if name in names]

@@ -182,8 +182,10 @@ def _candidates(host: Host, environment: Mapping[str, str]) -> Iterator[tuple[st
 
 def _of_shell(host: Host, environment: Mapping[str, str]) -> Iterator[Target]:
     """The first interpreter in which vLLM or torch_npu is installed, else the first: doctor may run in a venv of its own."""
-    candidates = list(dict(_candidates(host, environment)).items())[:MOST_INTERPRETERS]
-    targets = (_target(host, python, how, environment) for python, how in candidates)
+    candidates: dict[str, str] = {}
+    for python, how in _candidates(host, environment):
+        candidates.setdefault(python, how)
+    targets = (_target(host, python, how, environment) for python, how in list(candidates.items())[:MOST_INTERPRETERS])
     first: Target | None = None
     for target in targets:
         if any(_has(host, site, name) for site in target.site_packages for name in ("vllm", "vllm_ascend", "torch_npu")):
@@ -208,18 +210,25 @@ def _has(host: Host, site: str, name: str) -> bool:
     return not isinstance(found, Unavailable) and bool(found)
 
 
-def _sites(host: Host, facts: Facts) -> tuple[Target, list[Site]] | Unavailable:
+@dataclass(frozen=True)
+class Sites:
+    """What the target's site-packages folders hold, in the order of sys.path; other facts of this area are made from it."""
+
+    found: tuple[Site, ...]
+
+
+def _read_sites(host: Host, facts: Facts) -> Sites | Unavailable:
     target = facts.get(Target)
     if isinstance(target, Unavailable):
         return target
-    return target, [site for path in target.site_packages if (site := read_site(host, path)) is not None]
+    return Sites(tuple(site for path in target.site_packages if (site := read_site(host, path)) is not None))
 
 
 def _read_packages(host: Host, facts: Facts) -> Packages | Unavailable:
-    found = _sites(host, facts)
-    if isinstance(found, Unavailable):
-        return found
-    target, sites = found
+    target, read = facts.get(Target), facts.get(Sites)
+    if isinstance(target, Unavailable):
+        return target
+    sites = () if isinstance(read, Unavailable) else read.found
     versions: dict[str, str] = {}
     broken: list[str] = []
     editable: list[str] = []
@@ -252,10 +261,10 @@ def _read_packages(host: Host, facts: Facts) -> Packages | Unavailable:
     )
 
 
-def module_folder(host: Host, facts: Facts, name: str) -> str | None:
+def module_folder(facts: Facts, name: str) -> str | None:
     """Folder of an importable package of the target ("vllm_ascend"), in site-packages or where an editable install points."""
-    found = _sites(host, facts)
-    for site in [] if isinstance(found, Unavailable) else found[1]:
+    sites = facts.get(Sites)
+    for site in () if isinstance(sites, Unavailable) else sites.found:
         if name in site.modules:
             return site.modules[name]
     return None
@@ -268,7 +277,7 @@ def parse_build_info(text: str) -> tuple[str | None, str | None]:
 
 
 def _read_ascend_build(host: Host, facts: Facts) -> AscendBuild | Unavailable:
-    folder = module_folder(host, facts, "vllm_ascend")
+    folder = module_folder(facts, "vllm_ascend")
     if folder is None:
         return Unavailable("vllm_ascend", Why.MISSING, "not installed in the target")
     path = f"{folder}/_build_info.py"
@@ -295,7 +304,7 @@ def _read_torch(host: Host, facts: Facts) -> TorchBuild | Unavailable:
     packages, target = facts.get(Packages), facts.get(Target)
     if isinstance(packages, Unavailable):
         return packages
-    folder = module_folder(host, facts, "torch")
+    folder = module_folder(facts, "torch")
     text = host.read(f"{folder}/version.py", IMPORT_TEXT) if folder else ""
     version, cuda = (None, None) if isinstance(text, Unavailable) else parse_torch_version(text)
     source = f"{folder}/version.py" if version else packages.source
@@ -366,6 +375,7 @@ def _read_environment(host: Host, facts: Facts) -> Environment | Unavailable:
 
 
 PROVIDERS: tuple[Provider[Any], ...] = (
+    Provider(Sites, _read_sites, per_target=True),
     Provider(Packages, _read_packages, per_target=True),
     Provider(AscendBuild, _read_ascend_build, per_target=True),
     Provider(TorchBuild, _read_torch, per_target=True),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import bisect
+import itertools
+import json
 import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -72,6 +73,11 @@ SCRIPTS = ("/root/*.sh", "/home/*/*.sh", "/etc/systemd/system/*.service")
 MOST_SCRIPTS = 20
 SCRIPT_LIMIT = 64 * KIB
 MOST_COMMANDS = 200
+MOST_MENTIONS = 5000
+MOST_IN_LINE = 20
+MOST_CALLS = 400
+"""Lines, places in one of them, and Python calls that are looked at closely; only a hostile text has more."""
+
 _COMMAND_LIMIT = 8 * KIB
 
 _ENGINE = re.compile(r"(?:vllm::?)?engine_?cor(?:e(?:proc)?)?(?:_?(?:dp)?\d+)?", re.IGNORECASE)
@@ -158,16 +164,25 @@ def _expand(word: str, environment: Mapping[str, str]) -> str:
     return re.sub(r"\$(?:\{(\w+)\}|(\w+))", lambda m: environment.get(m[1] or m[2], m[0])[:_COMMAND_LIMIT], word) if "$" in word else word
 
 
+_LITERALS = (
+    "serve ", "serve\n", "serve\\", 'serve"', "serve'", "vllm.entrypoints", "vllm/entrypoints",
+    "non-default args: {", "args: Namespace(", "LLM(", "EngineArgs(", "SamplingParams(",
+)  # fmt: skip
+"""A line that holds none of them shows no command: a log of many megabytes is searched for these only."""
+
 _ANCHOR = re.compile(
     r"vllm[ \t]+serve\b|vllm['\"],\s*['\"]serve['\"]|vllm\.entrypoints\.cli\.main[ \t]+serve\b|vllm[./]entrypoints[./](?:openai[./])?api_server"
     r"|non-default args: \{|\bargs: Namespace\(|(?<![\w.])(?:vllm\.)?(?:LLM|EngineArgs|AsyncEngineArgs|SamplingParams)\("
-    r"|^[ \t>]*(?:[$#+] )?(?:export[ \t]+|Environment=\"?|ENV[ \t]+)[A-Za-z_]\w*=[^\n]*|^[ \t]*[A-Za-z_]\w*=\S+[ \t]*$",
-    re.MULTILINE,
 )
+_SETS = re.compile(
+    r"^[ \t>]*(?:[$#+] )?(?:export[ \t]+|Environment=\"?|ENV[ \t]+)[A-Za-z_]\w*=[^\n]*|^[ \t]*[A-Za-z_]\w*=\S+[ \t]*$", re.MULTILINE
+)
+_DECORATION = "$#>%+*-&|;`\"'()[]"
 _SHELL_LIKE = re.compile(
-    r"(?:[$#>%+*\-&|;`\"'(\[]|\d+[.)]|\(?[\w.-]+\)|\S*@\S+|\[.*\]|\w+=\S*|\S*/|\S*python[\d.]*|-\S+|command:|args:|CMD|ENTRYPOINT|ExecStart=\S*"
-    r"|sudo|nohup|exec|env|time|setsid|numactl|taskset|stdbuf|bash|sh|uv|run|screen|tmux)+"
+    r"|\d{1,3}\.|[\w.-]+:?[~/]|\S*@\S+|~|\w+=.*|.*/|(?:.*/)?python[\d.]*|m|command:|args:|CMD|ENTRYPOINT|ExecStart=.*"
+    r"|sudo|nohup|exec|env|time|setsid|numactl|taskset|stdbuf|bash|sh|uv|run|screen|tmux|base|venv"
 )
+_WORD_LIMIT = 200
 _LAUNCHERS = re.compile(r"\b(?:docker|podman|nerdctl|ctr|kubectl|srun|mpirun|ssh|bash|sh|su) ")
 _MODEL_LIKE = re.compile(r"[-$./\\]|\S*[\d/_\\-]|<\w+>|\S*[^\x00-\x7f]*\$")
 _NO_COMMAND = re.compile(r"usage:|[Rr]estart vllm serve")
@@ -175,28 +190,48 @@ _NO_COMMAND = re.compile(r"usage:|[Rr]estart vllm serve")
 
 def find_commands(text: str, source: str = "") -> tuple[ServeCommand, ...]:
     """Every serving command that a text shows: typed in a shell, in a script, Markdown or unit file, logged by vLLM, or called from Python."""
-    newlines = [match.start() for match in re.finditer("\n", text)]
     exported: dict[str, str] = {}
     found: list[ServeCommand] = []
-    done = 0
-    for match in _ANCHOR.finditer(text):
+    done = read = line = calls = counted = 0
+    for match, begin in _mentions(text):
         if match.start() < done or len(found) >= MOST_COMMANDS:
             continue
-        line = bisect.bisect_left(newlines, match.start()) + 1
-        begin = newlines[line - 2] + 1 if line > 1 else 0
-        matched = match.group()
-        if matched.endswith(("(", "{")):
-            command, length = _from_python(text, match), 0
-        elif "serve" in matched and "=" not in matched or "api_server" in matched:
-            command, length = _from_shell(text, begin, match, exported)
+        line, counted = line + text.count("\n", counted, begin), begin
+        if match.group().endswith(("(", "{")):
+            calls += 1
+            command, length = _from_python(text, match) if calls <= MOST_CALLS else None, 0
         else:
-            for words in shell_commands(re.sub(r"^[\s>$#+]+|Environment=|ENV[ \t]+", "", matched)):
-                exported.update(split_assignments(words)[0])
-            continue
+            exported.update(_variables_set(text[max(read, begin - SCRIPT_LIMIT) : begin]))
+            read = begin
+            command, length = _from_shell(text, begin, match, exported)
         if command is not None:
             done = begin + length
-            found.append(replace(command, source=source, line=line))
+            found.append(replace(command, source=source, line=line + 1))
     return tuple(found)
+
+
+def _mentions(text: str) -> Iterator[tuple[re.Match[str], int]]:
+    """(match, start of its line) of everything that looks like a command."""
+    begins: set[int] = set()
+    for literal in _LITERALS:
+        at = text.find(literal)
+        while at >= 0 and len(begins) < MOST_MENTIONS:
+            begins.add(text.rfind("\n", 0, at) + 1)
+            stop = text.find("\n", at)
+            at = text.find(literal, stop) if stop >= 0 else -1
+    for begin in sorted(begins):
+        stop = text.find("\n", begin)
+        for match in itertools.islice(_ANCHOR.finditer(text, begin, len(text) if stop < 0 else stop), MOST_IN_LINE):
+            yield match, begin
+
+
+def _variables_set(text: str) -> dict[str, str]:
+    """Variables that lines of a script, a unit file or a Dockerfile set."""
+    found: dict[str, str] = {}
+    for match in _SETS.finditer(text):
+        for words in shell_commands(re.sub(r"^[\s>$#+]+|Environment=|ENV[ \t]+", "", match.group())):
+            found.update(split_assignments(words)[0])
+    return found
 
 
 def _from_python(text: str, match: re.Match[str]) -> ServeCommand | None:
@@ -221,9 +256,9 @@ def _from_shell(text: str, begin: int, match: re.Match[str], exported: Mapping[s
     if _NO_COMMAND.search(before + match.group()) or (after[:1] or " ") not in " \t\r\n\"'`,\\])":
         return None, 0
     if "," in match.group():
-        return _from_list(before, match.group() + after.partition("\n")[0], exported), 0
+        return _from_list(match.group() + after.partition("\n")[0], exported), 0
     following = (after.split(maxsplit=1) or [""])[0].strip("`\"'")
-    typed = all(_SHELL_LIKE.fullmatch(word) for word in before.split()) or bool(_LAUNCHERS.search(before))
+    typed = all(_is_shell_like(word) for word in before.split()) or bool(_LAUNCHERS.search(before))
     if not (typed or _MODEL_LIKE.match(following)):
         return None, 0
     if typed and following.isalpha() and following.islower() and following in ("with", "and", "command", "is", "to", "on", "in", "for", "or", "as"):
@@ -232,13 +267,19 @@ def _from_shell(text: str, begin: int, match: re.Match[str], exported: Mapping[s
     opened = head.rstrip()[-1:] if head.rstrip()[-1:] in "'\"`" else next((q for q in "\"'" if head.count(q) % 2), "")
     if opened:
         head, after = head.replace(opened, " "), _until(after, opened)
-    head = re.sub(r"^[\s>]*(?:\([\w.-]+\)\s*)?(?:\[[^\]]*\]|\S+@\S+)?\s*[$#%+]\s", "", head)
+    head = re.sub(r"^[\s>]+", "", head)
+    head = re.sub(r"^(?:\([\w.-]{1,80}\)\s{0,8})?(?:\[[^\]]{0,200}\]|[^\s@]{1,64}@\S{1,128})?\s{0,8}[$#%+]\s", "", head)
     head = re.sub(r"[|;&()`]|^\s*#\s", " ", head)
     module = "-m " if match.group().startswith("vllm.") and not head.rstrip().endswith("-m") else ""
     command = _logical(match.group() + after)
     for words in shell_commands(f"{head}{module}{command}")[:1]:
         return _from_words(words, "", 0, None, exported), match.start() - begin + len(command)
     return None, 0
+
+
+def _is_shell_like(word: str) -> bool:
+    """Whether a word before the command is a prompt, an assignment, a wrapper or a list mark, as opposed to prose."""
+    return word.startswith("-") or (len(word) < _WORD_LIMIT and bool(_SHELL_LIKE.fullmatch(word.strip(_DECORATION))))
 
 
 def _lines_above(text: str, begin: int) -> str:
@@ -271,11 +312,15 @@ def _logical(text: str) -> str:
     return text
 
 
-def _from_list(before: str, after: str, exported: Mapping[str, str]) -> ServeCommand | None:
+def _from_list(after: str, exported: Mapping[str, str]) -> ServeCommand | None:
     """`command: ["vllm", "serve", …]`: the words between the quotes."""
-    inside = after.partition("]")[0] if "]" in after and "{" not in after else after
-    quoted = re.findall(r'"((?:[^"\\]|\\.)*)"|\'([^\']*)\'', '"' + inside if inside.startswith('vllm"') else "'" + inside)
-    return _from_words(tuple(double.replace('\\"', '"') or single for double, single in quoted), "", 0, None, exported)
+    start = '["' if after.startswith('vllm"') else "['"
+    try:
+        told = json.JSONDecoder().raw_decode(start + after)[0]
+        words = tuple(str(word) for word in told)
+    except (ValueError, RecursionError):
+        words = tuple(double or single for double, single in re.findall(r"\"([^\"]*)\"|'([^']*)'", start[1:] + after))
+    return _from_words(words, "", 0, None, exported)
 
 
 def parse_python_call(text: str) -> dict[str, str]:
