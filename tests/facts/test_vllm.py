@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from doctor.facts import HostFacts
 from doctor.facts.serve_flags import parse_arguments, parse_dict, parse_flags, shell_commands
+from doctor.facts.serve_text import MOST_COMMANDS
 from doctor.facts.vllm import (
-    MOST_COMMANDS,
     ServeCommand,
     ServeCommands,
     VllmProcesses,
