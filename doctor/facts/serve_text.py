@@ -79,7 +79,7 @@ def _from_words(words: tuple[str, ...], source: str, line: int, pid: int | None,
         return None
     environment = {**exported, **_variables(words[:start])}
     argv = tuple(_expand(word, environment) for word in words)
-    flags, positional = parse_flags(argv[start:])
+    flags, positional = parse_flags(tuple(word for word in argv[start:] if word not in ("...", "…")))  # cut out by whoever shows the command
     is_module = any(_API_MODULE.fullmatch(word) for word in argv[:start])
     model = flags.get("model") or (positional[0] if positional and not is_module else None)
     return ServeCommand(argv, model, flags, environment=environment, pid=pid, source=source, line=line)

@@ -130,6 +130,11 @@ def test_prose_and_messages_are_no_commands(text: str) -> None:
     assert find_commands(text) == ()
 
 
+def test_parts_that_were_cut_out_are_neither_model_nor_value() -> None:
+    found = only("$ vllm serve ... --tensor-parallel-size 4 ...\n")
+    assert (found.model, found.flags) == (None, {"tensor-parallel-size": "4"})
+
+
 def test_variables_of_the_command_line_of_a_container() -> None:
     assert only("docker run -e A=1 --env=B=2 image vllm serve /m").environment == {"A": "1", "B": "2"}
 
