@@ -1,0 +1,158 @@
+"""The commands and their options, as click sees them; what each of them does stands in `doctor.tasks`.
+
+Contract: a command returns an `Answer` and prints nothing. Options may stand before the command, and without one the machine is checked.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem, get_completion_class
+
+from doctor.locale import Speak, speaker
+from doctor.tasks import Answer, Options
+
+COMPLETE_VAR = "_DOCTOR_COMPLETE"
+PROGRAMS = ("doctor", "ascend-doctor")
+DEFAULT = "check"
+
+_HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+
+
+class Doctor(click.Group):
+    """A group whose commands' options may come first: `doctor --json log FILE` is `doctor log --json FILE`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, self.arranged(args, completing=ctx.resilient_parsing))
+
+    def arranged(self, args: Sequence[str], *, completing: bool = False) -> list[str]:
+        """The arguments with the command first; `check` where there is none and something else is asked than help or the version."""
+        valued = {name for command in self.commands.values() for param in command.params for name in _valued(param)}
+        index = 0
+        while index < len(args) and args[index].startswith("-") and args[index] not in ("-", "--"):
+            index += 2 if args[index] in valued else 1
+        if index < len(args):
+            return [args[index], *args[:index], *args[index + 1 :]] if args[index] in self.commands else list(args[index:])
+        alone = [arg for arg in args if arg in ("-h", "--help", "--version")]
+        return alone or (list(args) if completing else [DEFAULT, *args])
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as problem:
+            if args and os.path.lexists(args[0]):
+                raise click.UsageError(f"{problem.message} {speaker(ctx.obj)('try_log', name=args[0])}", ctx) from None
+            raise
+
+
+def _valued(param: click.Parameter) -> list[str]:
+    return param.opts if isinstance(param, click.Option) and not param.is_flag and not param.count else []
+
+
+def build(language: str) -> Doctor:
+    """All commands, with their help in the language."""
+    speak = speaker(language)
+
+    def version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
+        if value and not ctx.resilient_parsing:
+            from doctor import __version__
+
+            click.echo(f"ascend-doctor {__version__}")
+            ctx.exit()
+
+    group = Doctor(
+        "doctor",
+        help=speak("help_doctor"),
+        epilog=speak("help_epilog"),
+        context_settings=_HELP,
+        no_args_is_help=False,
+        params=[click.Option(["--version"], is_flag=True, is_eager=True, expose_value=False, callback=version, help=speak("help_version"))],
+    )
+
+    def add(name: str, params: list[click.Parameter], task: Callable[..., Answer]) -> None:
+        def callback(**given: Any) -> Answer:
+            return task(_options(name, language, given), **given)
+
+        command = click.Command(name, callback=callback, help=speak(f"help_{name}"), short_help=speak(f"help_{name}"), params=[*params, *_common(speak)], context_settings=_HELP)
+        group.add_command(command)
+
+    host = [
+        click.Option(["--from", "recorded"], metavar="SNAPSHOT", help=speak("help_from")),
+        click.Option(["--root"], metavar="DIR", help=speak("help_root")),
+        click.Option(["--python"], metavar="PATH", help=speak("help_python")),
+    ]
+    logs = click.Option(["--log", "logs"], multiple=True, metavar="FILE", help=speak("help_logs"))
+    files = click.Argument(["files"], nargs=-1, metavar="FILE...")
+    from doctor import tasks
+
+    add("check", [*host, logs], tasks.check)
+    add("log", [click.Argument(["files"], nargs=-1, required=True, metavar="FILE...|-")], tasks.log)
+    add("record", [click.Argument(["folder"], metavar="DIR"), host[1], host[2], logs], tasks.record)
+    add("explain", [click.Argument(["name"], metavar="ID|CODE", shell_complete=_rule_names)], tasks.explain)
+    add("rules", [click.Option(["--fields"], is_flag=True, help=speak("help_fields"))], tasks.rules)
+    add("stack", [files, *host], tasks.stack)
+    add("schema", [], tasks.schema)
+    add("completion", [click.Argument(["shell"], type=click.Choice(["bash", "zsh", "fish"]))], _completion)
+    return group
+
+
+def _common(speak: Speak) -> list[click.Parameter]:
+    def scale(_ctx: click.Context, _param: click.Parameter, value: float) -> float:
+        if not (math.isfinite(value) and value > 0):
+            raise click.BadParameter(speak("bad_scale"))
+        return value
+
+    def option(*names: str, **settings: Any) -> click.Option:
+        return click.Option(list(names), **settings)
+
+    return [
+        option("--json", "as_json", is_flag=True, help=speak("help_json")),
+        option("--fail-on", type=click.Choice(["fail", "warn", "note", "never"]), default="fail", help=speak("help_fail_on")),
+        option("--only", multiple=True, metavar="GLOB", shell_complete=_rule_names, help=speak("help_only")),
+        option("--skip", multiple=True, metavar="GLOB", shell_complete=_rule_names, help=speak("help_skip")),
+        option("--lang", type=click.Choice(["en", "zh"]), help=speak("help_lang")),
+        option("--no-color", is_flag=True, help=speak("help_no_color")),
+        option("--timeout-scale", type=float, default=1.0, callback=scale, metavar="FACTOR", help=speak("help_timeout_scale")),
+        option("--quiet", "-q", is_flag=True, help=speak("help_quiet")),
+        option("-v", "--verbose", is_flag=True, help=speak("help_verbose")),
+    ]
+
+
+def _options(command: str, language: str, given: dict[str, Any]) -> Options:
+    """Takes the common options out of `given`."""
+    given.pop("lang")
+    quiet, verbose = given.pop("quiet"), given.pop("verbose")
+    return Options(
+        command=command,
+        language=language,
+        as_json=given.pop("as_json"),
+        fail_on=given.pop("fail_on"),
+        only=_split(given.pop("only")),
+        skip=_split(given.pop("skip")),
+        colour_allowed=not given.pop("no_color"),
+        timeout_scale=given.pop("timeout_scale"),
+        detail=-1 if quiet else 1 if verbose else 0,
+    )
+
+
+def _split(values: Sequence[str]) -> tuple[str, ...]:
+    return tuple(part.strip() for value in values for part in value.split(",") if part.strip())
+
+
+def _rule_names(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    from doctor.rulebook import load
+
+    return [CompletionItem(name) for name in sorted(load().rules) if name.startswith(incomplete)]
+
+
+def _completion(options: Options, shell: str) -> Answer:
+    from doctor.tasks import output
+
+    kind = get_completion_class(shell)
+    assert kind is not None
+    group = build(options.language)
+    return output(options, "\n".join(kind(group, {}, program, COMPLETE_VAR).source() for program in PROGRAMS))

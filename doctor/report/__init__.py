@@ -1,0 +1,1 @@
+"""What was found, for people and for programs: one report model, its published schema, and one module a format."""

@@ -1,0 +1,92 @@
+"""How text is laid out: colour only where a terminal shows it, lines wrapped to cells of which a Chinese character takes two."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from doctor.text import cell_width, clean, clean_line
+
+NARROWEST = 30
+"""Cells; on a smaller screen lines are not wrapped at all, since words would be torn apart."""
+
+WIDEST = 110
+"""Cells of prose: longer lines are hard to read."""
+
+_SGR = {"FAIL": "1;31", "WARN": "1;33", "NOTE": "1;36", "SKIP": "2", "BROKEN": "1;35", "strong": "1", "faint": "2"}
+
+_PIECE = re.compile(r"\s+|[\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60]|[^\s\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60]+")
+"""A run of blanks, one wide character, or a word: lines break between these."""
+
+_NOT_FIRST = frozenset("，。、；：？！）》」』】〉”’…—％")
+"""Marks that may not begin a line."""
+
+
+@dataclass(frozen=True)
+class Style:
+    """`width` in cells, 0 for no wrapping (a pipe, a file); `colour` only for a terminal that shows it."""
+
+    width: int = 0
+    colour: bool = False
+
+    @classmethod
+    def of(cls, environ: Mapping[str, str], columns: int, *, allowed: bool) -> Style:
+        """The style for a terminal of so many columns, 0 where the output goes elsewhere. `allowed`: no --no-color was given."""
+        if not columns:
+            return cls()
+        plain = environ.get("NO_COLOR") or environ.get("TERM", "dumb") == "dumb"
+        return cls(min(columns, WIDEST) if columns >= NARROWEST else 0, allowed and not plain)
+
+    def paint(self, kind: str, text: str) -> str:
+        """The text in the colour of a state or emphasis; unchanged where there is no colour."""
+        return f"\x1b[{_SGR[kind]}m{text}\x1b[0m" if self.colour else text
+
+    def lines(self, text: str, indent: str, first: str | None = None) -> Iterator[str]:
+        """The text from outside, cleaned and wrapped. Its own line ends stay; `first` stands before the first line (default: `indent`)."""
+        lead = indent if first is None else first
+        for line in clean(text).expandtabs(4).split("\n"):
+            for part in wrap(line.rstrip(), self.width - cell_width(indent)) if self.width else (line.rstrip(),):
+                yield (lead + part).rstrip()
+                lead = indent
+
+    def verbatim(self, text: str, indent: str) -> Iterator[str]:
+        """A command or a log line, cleaned, never wrapped by us: what a terminal wraps by itself is still copied whole."""
+        for line in clean(text).split("\n"):
+            yield indent + line.rstrip()
+
+
+def wrap(line: str, cells: int) -> Iterator[str]:
+    """Parts of one cleaned line that fit into so many cells; a word that is longer than a line is cut."""
+    if cell_width(line) <= cells or cells < 4:
+        yield line
+        return
+    now, used = "", 0
+    for piece in _PIECE.findall(line):
+        size = cell_width(piece)
+        if used + size <= cells or (piece in _NOT_FIRST and now):
+            now, used = now + piece, used + size
+            continue
+        if now.strip():
+            yield now.rstrip()
+        now, used = "", 0
+        if piece.isspace():
+            continue
+        for char in piece:
+            if used + (wide := cell_width(char)) > cells:
+                yield now
+                now, used = "", 0
+            now, used = now + char, used + wide
+    if now.strip():
+        yield now.rstrip()
+
+
+def padded(text: str, cells: int) -> str:
+    """The text with blanks behind it up to so many cells."""
+    return text + " " * max(0, cells - cell_width(text))
+
+
+def short(text: str, characters: int) -> str:
+    """One cleaned line, cut where it is longer."""
+    line = clean_line(text)
+    return line if len(line) <= characters else line[: characters - 1] + "…"

@@ -1,0 +1,190 @@
+"""The report for people, as plain text: the machine in one line, the causes with what to do, what was skipped, the totals.
+
+Contract: states are words; every text from outside is cleaned again; nothing that a log holds is taken for markup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from doctor.diagnosis import Cause
+from doctor.finding import Confidence, Evidence, Finding, Outcome
+from doctor.fix import Fix, Step
+from doctor.locale import Speak, speaker
+from doctor.report import skips
+from doctor.report.model import HostSummary, Report
+from doctor.report.style import Style, short
+from doctor.text import cell_width
+
+LABELS = ("subject", "found", "wanted", "seen", "why", "decide", "todo", "or_todo", "verify", "explains", "rule")
+
+EVIDENCE_SHOWN = 3
+"""Pieces of evidence of one cause, unless all are asked for."""
+
+EVIDENCE_LENGTH = 240
+
+_PRODUCTS = {"vllm-ascend": "vllm-ascend", "vllm": "vLLM", "torch": "torch", "torch-npu": "torch_npu"}
+
+_NO_NPU_RULES = ("npu-not-present",)
+"""Rules that say already that there is no NPU."""
+
+
+def render(report: Report, style: Style, detail: int = 0) -> str:
+    """The whole report. `detail`: -1 one line a cause, 0 ordinary, 1 every piece of evidence and every verdict."""
+    painter = _Painter(style, speaker(report.run.language), report.run.language, detail)
+    lines = painter.brief(report) if detail < 0 else painter.whole(report)
+    return "".join(line + "\n" for line in lines)
+
+
+class _Painter:
+    """Renders parts of a report in one style and one language."""
+
+    def __init__(self, style: Style, speak: Speak, language: str, detail: int) -> None:
+        self.style, self.speak, self.language, self.detail = style, speak, language, detail
+        self.column = max(cell_width(speak(label)) for label in LABELS) + 2
+        self.indent = " " * (self.column + 3)
+
+    def brief(self, report: Report) -> Iterator[str]:
+        for cause in report.examination.causes:
+            yield f"{self._state(cause.finding)}  {cause.finding.rule}: {short(cause.finding.title[self.language], 500)}"
+
+    def whole(self, report: Report) -> Iterator[str]:
+        yield from self.style.lines(self._machine(report), "  ", "")
+        yield from self._no_npu(report)
+        causes = report.examination.causes
+        if len([cause for cause in causes if cause.finding.confidence is Confidence.POSSIBLE]) > 1 and causes[0].finding.confidence is Confidence.POSSIBLE:
+            yield ""
+            yield from self.style.lines(self.speak("several"), "")
+        for number, cause in enumerate(causes, 1):
+            yield ""
+            yield from self._cause(number, cause)
+        if not causes:
+            yield ""
+            yield from self.style.lines(self._nothing(report), "")
+        yield from self._not_looked(report)
+        yield ""
+        yield from self.style.lines(self._totals(report), "")
+        if report.recorded:
+            yield from self.style.verbatim(self.speak("recorded", folder=report.recorded), "")
+
+    def _machine(self, report: Report) -> str:
+        host = report.host
+        known_parts = [self.speak(host.kind) + " " + (host.label or "?"), *self._size(report), *self._hardware(host), *self._software(host)]
+        return " · ".join(short(part, 200) for part in known_parts)
+
+    def _size(self, report: Report) -> Iterator[str]:
+        if report.host.kind == "text":
+            yield self.speak("source_lines", lines=report.examination.scan.lines)
+
+    def _hardware(self, host: HostSummary) -> Iterator[str]:
+        yield from (part for part in (host.os, " ".join(part for part in (host.arch, host.cpu) if part), host.container) if part)
+        for name, count in host.npus:
+            yield f"{count} × {name}" if count else name
+        if not host.npus and host.kind == "host":
+            yield self.speak("npu_none" if host.npu_present is False else "npu_unknown") if not host.npu_present else "NPU"
+
+    def _software(self, host: HostSummary) -> Iterator[str]:
+        if host.driver:
+            yield f"{self.speak('driver')} {host.driver}"
+        if host.cann:
+            yield f"CANN {host.cann}"
+        if host.targets:
+            packages = host.targets[0].packages
+            yield from (f"{shown} {packages[name]}" for name, shown in _PRODUCTS.items() if name in packages)
+
+    def _no_npu(self, report: Report) -> Iterator[str]:
+        said = {cause.finding.rule for cause in report.examination.causes} & set(_NO_NPU_RULES)
+        if report.host.kind == "host" and report.host.npu_present is False and not said:
+            yield ""
+            said_so = self.speak("no_npu", how=short(report.host.npu_how, 300))
+            yield from self.style.lines(said_so, "      ", self.style.paint("NOTE", self.speak("NOTE")) + "  ")
+
+    def _state(self, finding: Finding) -> str:
+        return self.style.paint(finding.severity.name, self.speak(finding.severity.name))
+
+    def _cause(self, number: int, cause: Cause) -> Iterator[str]:
+        finding = cause.finding
+        doubt = "" if finding.confidence is Confidence.SURE else f" ({self.speak(finding.confidence.word)})"
+        head = f"{number}. {self._state(finding)}{doubt}  "
+        title = list(self.style.lines(finding.title[self.language], "   "))
+        yield head + self.style.paint("strong", title[0].strip())
+        yield from (self.style.paint("strong", line) for line in title[1:])
+        for label, text in (("subject", finding.subject), ("found", finding.found), ("wanted", finding.wanted)):
+            if text:
+                yield from self._labelled(label, short(text, 600))
+        yield from self._evidence(finding.evidence)
+        yield from self._labelled("why", finding.why[self.language])
+        if finding.decide is not None:
+            yield from self._labelled("decide", finding.decide[self.language])
+        for index, fix in enumerate(finding.fixes):
+            yield from self._fix("or_todo" if index else "todo", fix)
+        for index, symptom in enumerate(cause.symptoms):
+            yield from self._labelled("explains" if not index else "", f"{short(symptom.title[self.language], 300)} [{symptom.rule}]")
+        yield from self._labelled("rule", f"{finding.rule} · doctor explain {finding.rule}")
+
+    def _labelled(self, label: str, text: str) -> Iterator[str]:
+        name = self.speak(label) if label else ""
+        head = "   " + self.style.paint("faint", name) + " " * (self.column - cell_width(name))
+        lines = list(self.style.lines(text, self.indent))
+        yield head + lines[0].lstrip() if lines[0].strip() else head.rstrip()
+        yield from lines[1:]
+
+    def _evidence(self, evidence: Sequence[Evidence]) -> Iterator[str]:
+        shown = evidence if self.detail > 0 else evidence[:EVIDENCE_SHOWN]
+        for index, item in enumerate(shown):
+            yield from self._labelled("" if index else "seen", self._seen(item))
+        if len(evidence) > len(shown):
+            yield from self._labelled("", self.speak("more_evidence", count=len(evidence) - len(shown)))
+
+    def _seen(self, item: Evidence) -> str:
+        where = short(item.source, 200) + (f":{item.line}" if item.line else "")
+        times = f"  ({self.speak('times', count=item.count, first=item.first, last=item.last)})" if item.count > 1 else ""
+        return f"{where}  {short(item.text, EVIDENCE_LENGTH)}{times}"
+
+    def _fix(self, label: str, fix: Fix) -> Iterator[str]:
+        yield from self._labelled(label, f"{fix.title[self.language]} [{self.speak(fix.safety.value)}]")
+        yield from steps(fix.steps, self.style, self.language, self.indent)
+        if fix.verify is not None:
+            yield from self._labelled("verify", fix.verify[self.language])
+
+    def _nothing(self, report: Report) -> str:
+        kind, outcomes, lines = report.host.kind, report.summary.outcomes, report.examination.scan.lines
+        if outcomes.get("clear"):
+            return self.speak(f"nothing_found_{kind}", clear=outcomes["clear"], lines=lines)
+        return self.speak("nothing_looked_host" if kind == "host" else "nothing_looked_text" if lines else "nothing_looked_empty")
+
+    def _not_looked(self, report: Report) -> Iterator[str]:
+        verdicts = report.examination.verdicts
+        skipped = [verdict for verdict in verdicts if verdict.outcome is Outcome.SKIPPED]
+        if skipped:
+            yield ""
+            head = self.style.paint("SKIP", self.speak("SKIP")) + "  "
+            yield head + self.speak("skipped_head", count=len(skipped), rules=report.summary.rules)
+            reasons = (f"{verdict.rule}: {verdict.why}" for verdict in skipped) if self.detail > 0 else skips.told(skipped, self.speak)
+            for reason in reasons:
+                yield from self.style.lines(reason, "        ", "      ")
+            if self.detail == 0:
+                yield from self.style.lines(self.speak("verbose_hint"), "      ")
+        head = self.style.paint("BROKEN", self.speak("BROKEN")) + "  "
+        for verdict in verdicts:
+            if verdict.outcome is Outcome.BROKEN:
+                why = verdict.why.strip()
+                told = why if self.detail > 0 else short(why.rpartition("\n")[2], 400)
+                yield from self.style.lines(self.speak("broken_rule", rule=verdict.rule, why=told), "        ", head)
+        for problem in report.problems:
+            yield from self.style.lines(self.speak("source_problem", why=short(problem, 400)), "      ", head)
+
+    def _totals(self, report: Report) -> str:
+        counts: Mapping[str, int] = {**report.summary.outcomes, **report.summary.severities}
+        return self.speak("totals", rules=report.summary.rules, seconds=report.examination.seconds, **counts)
+
+
+def steps(fix_steps: Sequence[Step], style: Style, language: str, indent: str) -> Iterator[str]:
+    """Sentences numbered; a command (the same text in both languages) on lines of its own, as it is typed."""
+    number = 0
+    for step in fix_steps:
+        if step.text.en == step.text.zh:
+            yield from style.verbatim(step.text.en, indent + "   ")
+        else:
+            number += 1
+            yield from style.lines(step.text[language], indent + "   ", f"{indent}{number}. ")

@@ -1,0 +1,297 @@
+"""What each command does: from its options to its answer. Everything heavy is imported where it is used.
+
+Contract: a task returns an `Answer`; it prints nothing on standard output. What a user asked wrongly is a `Refused` with the remedy.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from doctor.locale import Speak, speaker
+from doctor.text import clean
+
+if TYPE_CHECKING:
+    from doctor.examine import Examination, Selection
+    from doctor.host import Host
+    from doctor.logscan.scan import Chunk
+    from doctor.logscan.sources import Source
+    from doctor.report.style import Style
+    from doctor.rulebook import Rulebook
+
+
+class Refused(ValueError):  # noqa: N818  # read as "that was refused"
+    """A usage error: the text says what was wrong and what to do instead."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What goes to standard output, and the exit code."""
+
+    text: str
+    exit_code: int = 0
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options that all commands have. `detail`: -1 quiet, 0 ordinary, 1 verbose."""
+
+    command: str
+    language: str = "en"
+    as_json: bool = False
+    fail_on: str = "fail"
+    only: tuple[str, ...] = ()
+    skip: tuple[str, ...] = ()
+    colour_allowed: bool = True
+    timeout_scale: float = 1.0
+    detail: int = 0
+    started: str = field(default_factory=lambda: datetime.now(timezone.utc).isoformat(timespec="seconds"))
+
+    @property
+    def speak(self) -> Speak:
+        return speaker(self.language)
+
+    @property
+    def style(self) -> Style:
+        """The style of standard output."""
+        from doctor.report.style import Style
+
+        terminal = sys.stdout is not None and sys.stdout.isatty()
+        return Style.of(os.environ, shutil.get_terminal_size().columns if terminal else 0, allowed=self.colour_allowed)
+
+
+def check(options: Options, recorded: str | None, root: str | None, python: str | None, logs: Sequence[str]) -> Answer:
+    """Looks at a host."""
+    book = _rulebook()
+    return _examined(options, book, _host(options, recorded, root), python, logs)
+
+
+def record(options: Options, folder: str, root: str | None, python: str | None, logs: Sequence[str]) -> Answer:
+    """Looks at a host and writes down what was seen."""
+    from doctor.host.recording import FolderNotEmptyError, RecordingHost
+
+    book = _rulebook()
+    selection(options, book)
+    host = _host(options, None, root)
+    try:
+        recording = RecordingHost(host, Path(folder))
+    except FolderNotEmptyError:
+        raise Refused(options.speak("not_empty", folder=folder)) from None
+    except (OSError, ValueError) as problem:
+        raise Refused(options.speak("not_a_folder", folder=folder, why=getattr(problem, "strerror", None) or problem)) from None
+    return _examined(options, book, recording, python, logs, folder)
+
+
+def _examined(options: Options, book: Rulebook, host: Host, python: str | None, logs: Sequence[str], folder: str = "") -> Answer:
+    from doctor.examine import examine_host
+    from doctor.report.progress import Progress
+
+    chosen, sources, problems = selection(options, book), _sources(logs), list[str]()
+    with Progress(options.speak, options.detail) as progress:
+        chunks = _chunks(sources, problems, progress)
+        examination = examine_host(host, book, chosen, python=python, chunks=chunks, heard=progress.heard)
+    return _reported(options, chosen, examination, problems, folder, host)
+
+
+def log(options: Options, files: Sequence[str]) -> Answer:
+    """Looks at logs or a pasted report."""
+    book = _rulebook()
+    chosen = selection(options, book)
+    problems: list[str] = []
+    examination = _text(options, files, book, chosen, problems)
+    return _reported(options, chosen, examination, problems)
+
+
+def _text(options: Options, files: Sequence[str], book: Rulebook, chosen: Selection, problems: list[str]) -> Examination:
+    from doctor.examine import examine_text
+    from doctor.report.progress import Progress
+
+    sources = _sources(files)
+    sizes = [source.size for source in sources]
+    with Progress(options.speak, options.detail) as progress:
+        chunks = _chunks(sources, problems, progress)
+        size = -1 if -1 in sizes else sum(sizes)
+        return examine_text(_label(sources, options.speak), chunks, book, chosen, size, progress.heard)
+
+
+def _reported(
+    options: Options, chosen: Selection, examination: Examination, problems: list[str], folder: str = "", host: object = None
+) -> Answer:
+    from doctor.report import model
+
+    run = model.Run(options.command, options.started, options.language, chosen, options.fail_on)
+    host_summary = model.summarise_host(examination)  # the last look at the host: what it asks is recorded as well
+    if problem := getattr(host, "problem", ""):
+        problems.append(problem)
+    report = model.build(run, examination, host_summary, problems, shlex.quote(clean(folder)) if folder else "")
+    if options.as_json:
+        from doctor.report import json_format
+
+        return Answer(json_format.render(report), report.exit_code)
+    from doctor.report import text_format
+
+    return Answer(text_format.render(report, options.style, options.detail), report.exit_code)
+
+
+def explain(options: Options, name: str) -> Answer:
+    """A rule's page, or an error code's."""
+    from doctor.errorcodes import explain as explain_code
+    from doctor.report import page
+
+    rules = _rulebook().rules
+    name = name.strip()
+    if (rule := page.find_rule(name, rules)) is not None:
+        return _page(options, "rule", rule.id, page.rule_page(rule, options.language, options.style), [rule.id])
+    entries = explain_code(name)
+    codes = [entry.code for entry in entries] or ([name] if any(char.isdigit() for char in name) and len(name) > 3 else [])
+    dealing = list(dict.fromkeys(found for code in codes for found in page.mentions(code, rules.values())))
+    if not entries and not dealing:
+        names = [*rules, *(former for rule in rules.values() for former in rule.formerly)]
+        raise Refused(_with_nearest(options, options.speak("unknown_explain", name=name), page.nearest(name, names)))
+    return _page(options, "code", name, page.code_page(entries, rules, dealing, options.language, options.style), dealing)
+
+
+def _page(options: Options, kind: str, name: str, lines: Iterable[str], rules: list[str]) -> Answer:
+    text = "".join(line + "\n" for line in lines)
+    return _enveloped(options, page={"kind": kind, "name": name, "text": text, "rules": rules}) if options.as_json else Answer(text)
+
+
+def rules(options: Options, fields: bool) -> Answer:
+    """All rules, or all fields that conditions may name."""
+    from doctor.conditions import FIELDS
+    from doctor.report import listing
+
+    if fields:
+        if options.as_json:
+            return _enveloped(options, fields=[listing.field_json(spec) for spec in FIELDS.values()])
+        return Answer("".join(line + "\n" for line in listing.field_lines(options.speak)))
+    book = _rulebook()
+    chosen = selection(options, book).chosen(book.rules.values())
+    code = 3 if book.problems else 0
+    for problem in book.problems:
+        print(f"doctor: {clean(problem.name)}: {clean(problem.why)}", file=sys.stderr or open(os.devnull, "w"))  # noqa: SIM115
+    if options.as_json:
+        return _enveloped(options, code, rules=[listing.rule_json(rule, options.language) for rule in listing.in_order(chosen)])
+    return Answer("".join(line + "\n" for line in listing.rule_lines(chosen, options.language, options.speak, options.style)), code)
+
+
+def stack(options: Options, files: Sequence[str], recorded: str | None, root: str | None, python: str | None) -> Answer:
+    """Which versions are there, and the nearest releases that fit together."""
+    from doctor.examine import Selection, examine_host
+    from doctor.rulebook import Rulebook
+    from doctor.stack import Installed, judge_stack, render_stack, stack_json
+
+    if files and (recorded or root or python):
+        raise Refused(options.speak("text_and_host"))
+    nothing = Rulebook({}, {})
+    if files:
+        examination = _text(options, files, nothing, Selection(), [])
+    else:
+        examination = examine_host(_host(options, recorded, root), nothing, Selection(), python=python)
+    judged = judge_stack(Installed.from_facts(examination.facts))
+    if options.as_json:
+        return _enveloped(options, stack=stack_json(judged))
+    return Answer(clean(render_stack(judged, options.language)).rstrip("\n") + "\n")
+
+
+def schema(options: Options) -> Answer:
+    """The JSON Schema; with or without --json it is one JSON object."""
+    from doctor.report.schema import text
+
+    return Answer(text())
+
+
+def output(options: Options, text: str) -> Answer:
+    """A text that is the same in every language, in the envelope where JSON is asked for."""
+    return _enveloped(options, output=text) if options.as_json else Answer(text.rstrip("\n") + "\n")
+
+
+def _enveloped(options: Options, exit_code: int = 0, **added: Any) -> Answer:
+    from doctor.report.envelope import dumps, envelope
+
+    return Answer(dumps(envelope(options.command, options.started, options.language, exit_code, **added)), exit_code)
+
+
+def _rulebook() -> Rulebook:
+    from doctor.rulebook import load
+
+    return load()
+
+
+def _host(options: Options, recorded: str | None, root: str | None) -> Host:
+    if recorded is not None and root is not None:
+        raise Refused(options.speak("from_and_root"))
+    if recorded is not None:
+        from doctor.host.recorded import NotAHost, open_host
+
+        try:
+            return open_host(Path(recorded))
+        except (NotAHost, OSError, ValueError) as problem:
+            raise Refused(clean(str(problem))) from None
+    if root is not None and not os.path.isdir(root):
+        raise Refused(options.speak("no_root", folder=clean(root)))
+    from doctor.host.live import LiveHost
+
+    return LiveHost(root or "/", options.timeout_scale)
+
+
+def _sources(names: Sequence[str]) -> list[Source]:
+    if not names:
+        return []
+    from doctor.logscan.sources import SourceError, open_sources
+
+    try:
+        return open_sources(names)
+    except SourceError as problem:
+        raise Refused(clean(str(problem))) from None
+
+
+def _chunks(sources: Iterable[Source], problems: list[str], progress: Any) -> Iterator[Chunk]:
+    """All chunks; a source that cannot be read to its end is told in `problems`, and the next one follows."""
+    from doctor.logscan.sources import SourceError, chunks
+
+    for source in sources:
+        try:
+            for chunk in chunks(source):
+                progress.read(len(chunk.data))
+                yield chunk
+        except SourceError as problem:
+            problems.append(clean(str(problem)))
+
+
+def _label(sources: Sequence[Source], speak: Speak) -> str:
+    if len(sources) == 1:
+        return sources[0].label
+    names = ", ".join(source.label for source in sources[:3]) + (", …" if len(sources) > 3 else "")
+    return speak("sources", count=len(sources), names=names)
+
+
+def selection(options: Options, book: Rulebook) -> Selection:
+    """The rules that were asked for. Raises `Refused` where a glob names nothing, or nothing is left."""
+    from doctor.examine import Selection
+
+    chosen = Selection(options.only, options.skip)
+    names = {name for rule in book.rules.values() for name in (rule.id, rule.area, *rule.formerly)}
+    for option, globs in (("--only", options.only), ("--skip", options.skip)):
+        unknown = [glob for glob in globs if not any(fnmatchcase(name, glob) for name in names)]
+        if unknown:
+            from doctor.report.page import nearest
+
+            message = options.speak("unknown_names", option=option, names=", ".join(unknown))
+            raise Refused(_with_nearest(options, message, [near for glob in unknown for near in nearest(glob, names)]))
+    if (options.only or options.skip) and not chosen.chosen(book.rules.values()):
+        raise Refused(options.speak("nothing_left"))
+    return chosen
+
+
+def _with_nearest(options: Options, message: str, names: Sequence[str]) -> str:
+    near = options.speak("nearest", names=", ".join(dict.fromkeys(names))) if names else options.speak("see_rules")
+    return f"{clean(message)} {near}"
