@@ -182,7 +182,7 @@ def read_field(name: str, facts: Facts) -> Reading:
 
 
 def _spec(name: str) -> tuple[FieldSpec, str]:
-    if name in FIELDS:
+    if name in FIELDS and not name.endswith("."):
         return FIELDS[name], ""
     for prefix, spec in FIELDS.items():
         if prefix.endswith(".") and name.startswith(prefix) and len(name) > len(prefix):
@@ -318,7 +318,7 @@ def _matcher(kind: FieldKind, wanted: Any) -> Callable[[Value], bool | None]:
         tests = [_matcher(kind, item) for item in wanted]
         if not tests:
             raise ValueError("an empty list of values")
-        return lambda value: True if any((answers := [test(value) for test in tests])) else None if None in answers else False
+        return lambda value: True if any(answers := [test(value) for test in tests]) else None if None in answers else False
     if isinstance(wanted, Mapping):
         return _special(kind, wanted)
     text = str(wanted).strip()

@@ -160,7 +160,8 @@ def satisfies(version: str, spec: str, scheme: Scheme) -> bool | None:
 
     A range is comparisons joined by commas, all of which must hold: `>=8.5, <9.1`, `== 8.5.1`, `!= 8.5.0`; `25.2.X` (also `== 25.2.X`) is
     every version that starts so, RCs and patches included. For CANN and HDK, `>= 8.5` and `< 9.1`, with two numbers, mean the start of that
-    line, its RCs included; with three they mean just that version. For packages the rules of PEP 440 hold, prereleases included.
+    line, its RCs included; with three they mean just that version. For packages equality is that of PEP 440,
+    and the order includes prereleases: 0.11.0rc1 is `< 0.11.0`.
     """
     tests = _tests(spec, scheme)
     parsed = parse(version, scheme)
@@ -192,7 +193,12 @@ def _test(part: str, scheme: Scheme, spec: str) -> _Test:
 
 
 def _package_test(sign: str, wanted: str) -> _Test | None:
+    """Equality is that of PEP 440; `<` and `>` are its plain order, so that 0.11.0rc1 comes before 0.11.0 and 2.8.0.post1 after 2.8.0."""
     wanted = _PREFIX_MATCH.sub(".*", wanted.partition("+")[0])
+    if sign in ("<", "<=", ">", ">="):
+        limit = None if "*" in wanted else parse(wanted, Scheme.PACKAGE)
+        compare_versions = _OPERATORS[sign]
+        return None if limit is None else lambda version: compare_versions(version, limit)
     try:
         specifiers = SpecifierSet(sign + wanted, prereleases=True)
     except InvalidSpecifier:

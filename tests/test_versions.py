@@ -85,7 +85,7 @@ def test_what_a_cann_version_tells(text: str, base: tuple[int, int, int], prerel
         (HDK, "25.2.0", "25.2.X", True), (HDK, "25.2.rc1.3", "== 25.2.X", True), (HDK, "25.20.0", "25.2.X", False), (HDK, "25.3.0", "!=25.2.x", True),
         (HDK, "25.0.RC1", "25.0.X", True), (HDK, "25.0.1", "25.X", True), (HDK, "24.1.rc3.7", "== 24.1.rc3.X", True), (HDK, "25.0.1.2", "25.0.1.X", True),
         (HDK, "24.1.0.1", "> 24.1.0", True), (HDK, "24.1.rc1", "<= 24.1.rc1", True),
-        (PACKAGE, "0.13.0rc3", ">=0.11.0rc1, <0.14", True), (PACKAGE, "0.12.0rc1", "<0.12", False), (PACKAGE, "0.22.1+empty", "== 0.22.1", True),
+        (PACKAGE, "0.13.0rc3", ">=0.11.0rc1, <0.14", True), (PACKAGE, "0.12.0rc1", "<0.12", True), (PACKAGE, "2.8.0.post1", "> 2.8.0", True), (PACKAGE, "0.22.1+empty", "== 0.22.1", True),
         (PACKAGE, "0.23.0.post1", ">=0.23.0", True), (PACKAGE, "0.13.2", "0.13.X", True), (PACKAGE, "2.7.1", "== 2.7.1+cpu", True),
         (PACKAGE, "2.7.1.post2", "~= 2.7.1", True), (PACKAGE, "0.30.0rc2", ">0.29", True),
     ],

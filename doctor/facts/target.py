@@ -90,7 +90,7 @@ class TorchBuild:
 
 @dataclass(frozen=True)
 class Imports:
-    """What importing torch and torch_npu in a child of the target said: `ok`, else the error's text."""
+    """What importing torch and torch_npu in a child of the target said, on a recording that holds it: `ok`, else the error's text."""
 
     ok: bool
     text: str = ""
@@ -337,6 +337,9 @@ def _cxx11_abi(host: Host, target: Target, folder: str | None, version: str) -> 
 
 
 def _read_imports(host: Host, facts: Facts) -> Imports | Unavailable:
+    if host.live:
+        # A running check must not start a process's interpreter, which may be another user's, nor wake a busy NPU: that is the smoke test's.
+        return Unavailable("import of torch_npu", Why.NOT_RECORDED, "a check of a running machine imports nothing")
     target, packages = facts.get(Target), facts.get(Packages)
     if isinstance(target, Unavailable):
         return target

@@ -186,7 +186,8 @@ def _is(output: Output, name: str) -> bool:
 
 def _says_not_found(output: Output) -> bool:
     # bash: "command not found"; dash and busybox: "not found"; an absolute path: "No such file or directory".
-    return output.exit == 127 and bool(re.search(r"not found|No such file", output.stdout))
+    # A program whose libraries are missing exits with 127 too, but it is there.
+    return output.exit == 127 and bool(re.search(r"not found|No such file", output.stdout)) and "shared libraries" not in output.stdout
 
 
 def parse_env(text: str) -> dict[str, str]:

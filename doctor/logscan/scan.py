@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from doctor.logscan.finder import Finder, make_finder
 from doctor.logscan.literals import required
 from doctor.logscan.prefix import message
-from doctor.logscan.wrapped import joined
+from doctor.logscan.wrapped import Logical, joined
 
 KEPT = 400
 """Matches kept of one pattern; beyond them only the number and the last one are."""
@@ -116,9 +116,11 @@ class Scanner:
             self._try(index, text, chunk.source, chunk.first + line, base, result)
 
     def _scan_joined(self, chunk: Chunk, finder: Finder, base: int, result: Scan) -> None:
-        logical = joined(chunk.data.decode("utf-8", "replace").split("\n"))
-        if logical is None:
-            return
+        for logical in joined(chunk.data.decode("utf-8", "replace").split("\n")):
+            self._scan_logical(chunk, logical, finder, base, result)
+
+    def _scan_logical(self, chunk: Chunk, logical: Logical, finder: Finder, base: int, result: Scan) -> None:
+        """Scans joined lines for what the lines as they stand did not show."""
         data = "\n".join(text.replace("\n", " ") for _, text in logical).encode() + b"\n"
         seen = {pattern: {match.line for match in hits.kept} for pattern, hits in result.hits.items()}
         for line, index, text in self._candidates(data, finder):

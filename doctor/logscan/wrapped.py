@@ -15,21 +15,31 @@ _STARTS = re.compile(
 )
 
 
-def joined(lines: list[str]) -> list[tuple[int, str]] | None:
-    """(index of the first line, joined text) for every logical line, or None where the text does not look wrapped."""
+Logical = list[tuple[int, str]]
+"""(index of its first line, joined text) for every logical line."""
+
+
+def joined(lines: list[str]) -> list[Logical]:
+    """The ways to read the text with its broken lines joined; none where it does not look wrapped.
+
+    Where every broken line is exactly as wide as the widest, the break may stand within a word (a terminal) or between two (an editor).
+    """
     width = max((len(line.rstrip()) for line in lines), default=0)
     if not NARROWEST <= width <= WIDEST:
-        return None
-    full = [index for index in range(len(lines) - 1) if _breaks(lines[index], lines[index + 1], width)]
-    if not full:
-        return None
-    hard = all(len(lines[index].rstrip("\n")) == width for index in full)
-    breaks = set(full)
-    result: list[tuple[int, str]] = []
+        return []
+    breaks = {index for index in range(len(lines) - 1) if _breaks(lines[index], lines[index + 1], width)}
+    if not breaks:
+        return []
+    within_words = all(len(lines[index]) == width for index in breaks)
+    return [_join(lines, breaks, glue) for glue in (("", " ") if within_words else (" ",))]
+
+
+def _join(lines: list[str], breaks: set[int], glue: str) -> Logical:
+    result: Logical = []
     for index, line in enumerate(lines):
-        if index - 1 in breaks and result:
+        if index - 1 in breaks:
             first, text = result[-1]
-            result[-1] = (first, text + line if hard else f"{text.rstrip()} {line.strip()}")
+            result[-1] = (first, f"{text.rstrip()} {line.strip()}" if glue else text + line)
         else:
             result.append((index, line))
     return result

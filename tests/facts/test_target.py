@@ -279,15 +279,20 @@ ARGV = (PYTHON, "-c", IMPORT_CHECK)
 )
 def test_import_check(output: Output, ok: bool, count: int | None, words: str) -> None:
     environment = {"VIRTUAL_ENV": "/opt/venv", "LD_LIBRARY_PATH": "/x"}
-    host = TreeHost(TORCHES, commands={ARGV: output}, environments={0: environment})
+    host = TreeHost(TORCHES, commands={ARGV: output}, environments={0: environment}, live=False)
     found = store(host).get(Imports)
     assert isinstance(found, Imports)
     assert (found.ok, found.device_count) == (ok, count) and words in found.text
-    assert host.ran_with == [environment], "the check runs in the target's environment"
+
+
+def test_a_running_machine_is_not_made_to_import() -> None:
+    host = TreeHost(TORCHES, commands={ARGV: Output(ARGV, 0, "8")})
+    assert isinstance(store(host).get(Imports), Unavailable)
+    assert host.ran == []
 
 
 def test_import_check_starts_nothing_in_vain() -> None:
-    host = TreeHost({**VENV, **dist("torch-2.9.0+cpu")}, commands={ARGV: Output(ARGV, 0, "8")})
+    host = TreeHost({**VENV, **dist("torch-2.9.0+cpu")}, commands={ARGV: Output(ARGV, 0, "8")}, live=False)
     assert isinstance(store(host).get(Imports), Unavailable)
     assert host.ran == []
     assert providers()[Imports].probe is Probe.PROCESS
