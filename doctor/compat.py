@@ -22,17 +22,17 @@ DRIVER_COMPARABLE = ("a2", "a3", "310p")
 
 @dataclass(frozen=True)
 class Release:
-    """One vllm-ascend release. Of the tuples the first is what pip installs; the others are accepted as well."""
+    """One vllm-ascend release: the versions that pip installs with it, and which others it accepts."""
 
     version: str
     date: str | None
-    vllm: tuple[str, ...]
+    vllm: str
     cann: str
     cann_310p: str
     torch: str
-    torch_npu: tuple[str, ...]
-    triton_ascend: tuple[str, ...]
-    """() where the release does not use it."""
+    torch_npu: str
+    triton_ascend: str | None
+    """None where the release does not use it."""
     python: str
     """">=3.10,<3.12"."""
     chips: tuple[str, ...]
@@ -41,8 +41,8 @@ class Release:
     """glibc of the wheels on PyPI; two values: depends on the architecture; (): source archive only."""
     hdk: str | None
     """Recommended driver."""
-    documented: Mapping[str, tuple[str, ...]]
-    """By component: what its pages say although it was built otherwise."""
+    accepted: Mapping[str, tuple[str, ...]]
+    """By component (cann, vllm, torch_npu, triton_ascend): other versions that are no mismatch, since an image or its own pages have them."""
 
     @property
     def base(self) -> str:
@@ -107,21 +107,29 @@ def releases() -> tuple[Release, ...]:
     return tuple(_release(row) for row in _data()["releases"])
 
 
+_SEVERAL = ("cann", "vllm", "torch_npu", "triton_ascend")
+
+
+def _others(row: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    listed = row[name][1:] if isinstance(row[name], list) else ()
+    return (*listed, *row.get("documented", {}).get(name, ()))
+
+
 def _release(row: Mapping[str, Any]) -> Release:
     return Release(
         version=row["version"],
         date=row["date"],
-        vllm=tuple(row["vllm"]),
+        vllm=row["vllm"][0],
         cann=row["cann"],
         cann_310p=row.get("cann_310p", row["cann"]),
         torch=row["torch"],
-        torch_npu=tuple(row["torch_npu"]),
-        triton_ascend=tuple(row["triton_ascend"]),
+        torch_npu=row["torch_npu"][0],
+        triton_ascend=row["triton_ascend"][0] if row["triton_ascend"] else None,
         python=row["python"],
         chips=tuple(row["chips"]),
         wheel_glibc=tuple(row["wheel_glibc"]),
         hdk=row.get("hdk"),
-        documented={name: tuple(values) for name, values in row.get("documented", {}).items()},
+        accepted={name: others for name in _SEVERAL if (others := _others(row, name))},
     )
 
 
@@ -194,17 +202,17 @@ def vllm_matches(row: Release, version: str) -> bool | None:
     found = public(version)
     if ".dev" in found or not _base(found):
         return None
-    return found in row.vllm
+    return found in (row.vllm, *row.accepted.get("vllm", ()))
 
 
 def torch_npu_matches(row: Release, version: str) -> bool | None:
     """Whether torch_npu is a build that the release accepts."""
-    return _among(version, (*row.torch_npu, *row.documented.get("torch_npu", ())))
+    return _among(version, (row.torch_npu, *row.accepted.get("torch_npu", ())))
 
 
 def triton_ascend_matches(row: Release, version: str) -> bool | None:
     """Whether triton-ascend is a build that the release accepts; None where the release does not name one."""
-    return _among(version, (*row.triton_ascend, *row.documented.get("triton_ascend", ()))) if row.triton_ascend else None
+    return _among(version, (row.triton_ascend, *row.accepted.get("triton_ascend", ()))) if row.triton_ascend else None
 
 
 def torch_matches(row: Release, version: str) -> bool | None:
@@ -221,7 +229,7 @@ def cann_matches(row: Release, cann: str, family: str | None = None) -> bool | N
     Without a family the 310P image's CANN is accepted too.
     """
     built = {row.cann_for(family)} if family else {row.cann, row.cann_310p}
-    answers = [_same_line_not_older(cann, wanted) for wanted in (*built, *row.documented.get("cann", ()))]
+    answers = [_same_line_not_older(cann, wanted) for wanted in (*built, *row.accepted.get("cann", ()))]
     if any(answers):
         return True
     return None if None in answers else False

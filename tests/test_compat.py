@@ -20,13 +20,13 @@ def test_every_row_can_be_read_and_compared() -> None:
     assert len(rows) == 49 and len({one.version for one in rows}) == 49
     for one in rows:
         assert one.vllm and one.torch_npu and one.chips and parse(one.cann, Scheme.CANN) and parse(one.cann_310p, Scheme.CANN), one.version
-        assert all(parse(version, Scheme.PACKAGE) for version in (*one.vllm, one.torch, *one.torch_npu, *one.triton_ascend, *one.wheel_glibc))
+        assert all(parse(version, Scheme.PACKAGE) for version in (one.vllm, one.torch, one.torch_npu, one.triton_ascend or one.torch, *one.wheel_glibc))
         assert satisfies("3.10.0", one.python, Scheme.PACKAGE) is True
         assert set(one.chips) <= set(compat.chips())
-        assert set(one.documented) <= {"cann", "torch_npu", "triton_ascend"}
+        assert set(one.accepted) <= {"cann", "vllm", "torch_npu", "triton_ascend"}
         assert compat.cann_row(one.cann) is not None
         # torch_npu's base is torch's version; else the row would contradict itself.
-        assert all(compat.public(build).startswith(one.torch) for build in one.torch_npu)
+        assert all(compat.public(build).startswith(one.torch) for build in (one.torch_npu, *one.accepted.get("torch_npu", ())))
     assert all(compare(a.version, b.version, Scheme.PACKAGE) == -1 for a, b in zip(rows, rows[1:], strict=False))
 
 
