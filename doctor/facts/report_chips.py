@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from doctor.facts.npu import Chip
 from doctor.facts.report_prose import advice
-from doctor.facts.report_text import Sightings, Strength, Text, text_of
+from doctor.facts.report_text import HITS_CAP, Sightings, Strength, Text, text_of
 
 KERNELS = {"a1": "ascend910", "a2": "ascend910b", "a3": "ascend910_93", "310p": "ascend310p", "310b": "ascend310b", "950": "ascend950"}
 """Folder of the operator package by chip family."""
@@ -87,7 +88,7 @@ def _tell_mentions(text: Text, told: Sightings) -> None:
 
 def _chips(text: Text) -> Iterator[tuple[int, str, str]]:
     lower = text.lower
-    for found in _CHIP.finditer(lower):
+    for found in islice(_CHIP.finditer(lower), HITS_CAP):
         start = found.start()
         maker = _MAKER.search(lower, max(0, start - 8), start)
         if maker is None and (found[0] in ("950", "910_93") or (start and (lower[start - 1].isalnum() or lower[start - 1] in "._:"))):
@@ -99,7 +100,7 @@ def _chips(text: Text) -> Iterator[tuple[int, str, str]]:
 
 def _products(text: Text) -> Iterator[tuple[int, str, str]]:
     lower = text.lower
-    for found in _PRODUCT.finditer(lower):
+    for found in islice(_PRODUCT.finditer(lower), HITS_CAP):
         family = _family_of_product(found["model"], found["generation"] or "")
         if family and not advice(lower, found.start(), found.end()):
             yield found.start(), text.joined[found.start() : found.end()].strip(), family
@@ -107,7 +108,7 @@ def _products(text: Text) -> Iterator[tuple[int, str, str]]:
 
 def _series(text: Text) -> Iterator[tuple[int, str, str]]:
     lower = text.lower
-    for found in _SERIES.finditer(lower):
+    for found in islice(_SERIES.finditer(lower), HITS_CAP):
         if not (found.start() and (lower[found.start() - 1].isalnum() or lower[found.start() - 1] in "._-/")):
             yield found.start(), found["series"].upper(), found["series"]
 

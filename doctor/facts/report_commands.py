@@ -50,7 +50,7 @@ def _index(text: Text, source: str, line: int) -> int:
 
 def _docker_runs(text: Text) -> Iterator[RunCommand]:
     after = 0
-    for at in sorted(set(text.having("docker", "podman", "nerdctl", "isula")))[: MOST_STARTS * 4]:
+    for at in sorted(set(text.having("docker", "podman", "nerdctl", "isula")))[:MOST_STARTS]:
         if at < after or not _TOOL.search(text.lines[at][:600]):
             continue
         source, number = text.place(at)

@@ -6,9 +6,10 @@ Contract: a mention in advice ("upgrade to …", "needs …", "works on …") an
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 from doctor.facts.machine import OperatingSystem
-from doctor.facts.report_text import VERSION, Sightings, Strength, Text, first_version
+from doctor.facts.report_text import HITS_CAP, VERSION, Sightings, Strength, Text, first_version
 
 PACKAGE_KINDS = {
     "vllm-ascend": "package:vllm-ascend",
@@ -50,7 +51,7 @@ KINDS = {
 
 _WORDS = "|".join(re.escape(word) for word in sorted(KINDS, key=len, reverse=True))
 _LINK = r"(?:[ \t]{0,3}(?:version|ver|release|toolkit|driver|package|版本号?|的))?[ \t]{0,3}(?:[:：为是-]|==?|is)?[ \t]{0,3}[`*\"'(（]{0,3}"
-_MENTION = re.compile(rf"(?P<word>{_WORDS}){_LINK}v?(?P<version>{VERSION})(?![\w/])")
+_MENTION = re.compile(rf"(?P<word>{_WORDS}){_LINK}v?(?P<version>{VERSION})(?![a-z0-9_/]|\.\d)")
 _GLUED = re.compile(r"[\w/.-]", re.ASCII)
 """What stands before a word that is a part of a longer name or of a path. Looked at after a match: a pattern that starts with literals is
 several times faster than one that starts with a look-behind."""
@@ -97,7 +98,7 @@ _SYSTEM = re.compile(
     r"(?:[ (-]{0,2}(?P<pack>lts-sp\d|sp\d))?"
 )
 _SYSTEM_WORDS = ("openeuler", "ubuntu", "debian", "centos", "euleros", "ctyunos", "bclinux", "kylin", "uos", "麒麟")
-_CPU = re.compile(r"(?:kunpeng|鲲鹏)[ -]?(9\d0)\b(?:[ -]?(\d{4}[a-z]?))?")
+_CPU = re.compile(r"(?:kunpeng|鲲鹏)[ -]?(9\d0)(?![0-9])(?:[ -]?(\d{4}[a-z]?))?")
 CHIP_TAGS = {"310p": "310p", "a2": "a2", "a3": "a3", "a5": "950", "910b": "a2", "910": "a1", "910c": "a3", "950": "950"}
 _SYSTEM_TAGS = re.compile(r"(openeuler|ubuntu)(\d\d\.\d\d)?$")
 
@@ -114,7 +115,7 @@ def plausible(kind: str, version: str | None) -> bool:
 def tell_mentions(text: Text, told: Sightings) -> None:
     """Sentences: "CANN 8.2.RC1", "驱动版本 25.2.0", "torch-npu: 2.7.1"."""
     by_line: dict[tuple[int, str], list[str]] = {}
-    for found in _MENTION.finditer(text.lower):
+    for found in islice(_MENTION.finditer(text.lower), HITS_CAP):
         kind, version = KINDS[found["word"]], found["version"]
         if not _glued(text.lower, found.start()) and plausible(kind, version) and not advice(text.lower, found.start(), found.end()):
             written = text.joined[found.start("version") : found.end("version")]
