@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import importlib
-import importlib.util
 import json
 import os
 import sys
@@ -23,6 +22,7 @@ from doctor import __version__, causefile
 from doctor.conditions import compile_condition
 from doctor.logscan.literals import required
 from doctor.rule import Rule
+from doctor.rulepackage import rules_package
 
 ENTRY_POINTS = "doctor.rules"
 CACHE_FORMAT = 1
@@ -43,28 +43,6 @@ class Rulebook:
     rules: Mapping[str, Rule]
     literals: Mapping[str, frozenset[str]]
     problems: tuple[Problem, ...] = ()
-
-
-def rules_package() -> ModuleType:
-    """The package `doctor.rules`, also from a bare checkout, where it lies beside `doctor` as `rules`."""
-    try:
-        return importlib.import_module("doctor.rules")
-    except ModuleNotFoundError as problem:
-        if problem.name != "doctor.rules":
-            raise
-    folder = Path(__file__).resolve().parent.parent / "rules"
-    spec = importlib.util.spec_from_file_location("doctor.rules", folder / "__init__.py", submodule_search_locations=[str(folder)])
-    if spec is None or spec.loader is None or not (folder / "__init__.py").is_file():
-        raise ModuleNotFoundError(f"the rules are neither installed as doctor.rules nor found at {folder}", name="doctor.rules")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["doctor.rules"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-def data_folder() -> Path:
-    """The folder of the tables that ship with the rules."""
-    return _folder(rules_package()) / "data"
 
 
 def load() -> Rulebook:

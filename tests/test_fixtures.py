@@ -13,7 +13,7 @@ from doctor.finding import Outcome
 from tests.fixture_cases import SmallCase, book, examine, folders, reported, run_host, run_text, small_cases
 
 
-@pytest.mark.parametrize("case", small_cases(), ids=str)
+@pytest.mark.parametrize("case", list(small_cases()), ids=str)
 def test_small_case(case: SmallCase, tmp_path: Path) -> None:
     examination = examine(case, tmp_path)
     said = reported(examination)
@@ -70,7 +70,7 @@ def test_host(folder: Path) -> None:
 
 
 def _ids(expect: dict[str, Any], key: str) -> list[str]:
-    return [rule for rule in expect.get(key) or []]
+    return list(expect.get(key) or [])
 
 
 def _check_common(expect: dict[str, Any], examination: Examination, said: dict[str, str]) -> None:

@@ -5,18 +5,14 @@
 
 from __future__ import annotations
 
+import importlib
 import re
-import warnings
+import sys
 from typing import Any
 
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore", DeprecationWarning)
-    try:
-        from re import _constants as _codes  # type: ignore[attr-defined]
-        from re import _parser
-    except ImportError:  # Python 3.10
-        import sre_constants as _codes
-        import sre_parse as _parser  # type: ignore[no-redef]
+_INSIDE = ("re._parser", "re._constants") if sys.version_info >= (3, 11) else ("sre_parse", "sre_constants")
+# The standard library's own parser of regular expressions: not public, but there in every version and unchanged in what is used here.
+_parser, _codes = map(importlib.import_module, _INSIDE)
 
 SHORTEST = 4
 """A shorter literal stands in too many lines to be a fast path."""
