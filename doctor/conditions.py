@@ -79,7 +79,7 @@ def _package(fact: Packages, key: str) -> Value | None:
 
 
 def _variable(fact: Environment, key: str) -> Value | None:
-    return fact.values[key] if key in fact.values else ABSENT if fact.complete else None
+    return fact.values.get(key, ABSENT if fact.complete else None)
 
 
 def _flag(fact: ServeCommands, key: str) -> Value | None | tuple[Value, ...]:
