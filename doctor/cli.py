@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from doctor import __version__
 
@@ -45,31 +45,35 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _answered(arguments: Sequence[str], as_json: bool) -> Answer | int:
-    """The answer, or the exit code where all is said already."""
+    """The answer, or the exit code where all is said already. What anybody prints meanwhile (help, a rule's stray `print`) is caught."""
     import contextlib
     import io
 
     import click
 
     from doctor.commands import COMPLETE_VAR, build
-    from doctor.tasks import Answer, Options, Refused, output
 
     language = _language(arguments)
-    group = build(language)
-    printed = io.StringIO()
+    caught = io.BytesIO()
+    printed = io.TextIOWrapper(caught, "utf-8", "replace", write_through=True)
     try:
-        with contextlib.redirect_stdout(printed) if as_json else contextlib.nullcontext():
-            answer = group.main(list(arguments), "doctor", COMPLETE_VAR, standalone_mode=False, obj=language)
+        with contextlib.redirect_stdout(printed):
+            answer = build(language).main(list(arguments), "doctor", COMPLETE_VAR, standalone_mode=False, obj=language)
     except click.Abort:
         raise KeyboardInterrupt from None
     except click.UsageError as problem:
         command = (problem.ctx.info_name or "") + " " if problem.ctx and problem.ctx.parent else ""
         return _failed(arguments, "usage", problem.format_message(), USAGE, command)
-    except Refused as problem:
-        return _failed(arguments, "usage", str(problem), USAGE)
-    if isinstance(answer, Answer):
-        return answer
-    return output(Options("help", language, as_json=True), printed.getvalue()) if as_json else int(answer or 0)
+    except SystemExit as end:  # what a shell asked for completion
+        answer = end.code
+    if not isinstance(answer, int | None):
+        return cast("Answer", answer)  # every command returns one
+    text = caught.getvalue().decode("utf-8", "replace")
+    if not as_json:
+        return _put(text, answer or 0)
+    from doctor.tasks import Options, output
+
+    return output(Options("help", language, as_json=True), text)
 
 
 def _before_dashes(arguments: Sequence[str]) -> Sequence[str]:

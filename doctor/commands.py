@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.shell_completion import CompletionItem, get_completion_class
 
 from doctor.locale import Speak, speaker
-from doctor.tasks import Answer, Options
+
+if TYPE_CHECKING:
+    from doctor.tasks import Answer, Options
 
 COMPLETE_VAR = "_DOCTOR_COMPLETE"
 PROGRAMS = ("doctor", "ascend-doctor")
@@ -73,9 +75,13 @@ def build(language: str) -> Doctor:
         params=[click.Option(["--version"], is_flag=True, is_eager=True, expose_value=False, callback=version, help=speak("help_version"))],
     )
 
-    def add(name: str, params: list[click.Parameter], task: Callable[..., Answer]) -> None:
+    def add(name: str, *params: click.Parameter) -> None:
         def callback(**given: Any) -> Answer:
-            return task(_options(name, language, given), **given)
+            from doctor import tasks
+
+            options = _options(name, language, given)
+            answer: Answer = _completion(options, **given) if name == "completion" else getattr(tasks, name)(options, **given)
+            return answer
 
         command = click.Command(name, callback=callback, help=speak(f"help_{name}"), short_help=speak(f"help_{name}"), params=[*params, *_common(speak)], context_settings=_HELP)
         group.add_command(command)
@@ -87,16 +93,14 @@ def build(language: str) -> Doctor:
     ]
     logs = click.Option(["--log", "logs"], multiple=True, metavar="FILE", help=speak("help_logs"))
     files = click.Argument(["files"], nargs=-1, metavar="FILE...")
-    from doctor import tasks
-
-    add("check", [*host, logs], tasks.check)
-    add("log", [click.Argument(["files"], nargs=-1, required=True, metavar="FILE...|-")], tasks.log)
-    add("record", [click.Argument(["folder"], metavar="DIR"), host[1], host[2], logs], tasks.record)
-    add("explain", [click.Argument(["name"], metavar="ID|CODE", shell_complete=_rule_names)], tasks.explain)
-    add("rules", [click.Option(["--fields"], is_flag=True, help=speak("help_fields"))], tasks.rules)
-    add("stack", [files, *host], tasks.stack)
-    add("schema", [], tasks.schema)
-    add("completion", [click.Argument(["shell"], type=click.Choice(["bash", "zsh", "fish"]))], _completion)
+    add("check", *host, logs)
+    add("log", click.Argument(["files"], nargs=-1, required=True, metavar="FILE...|-"))
+    add("record", click.Argument(["folder"], metavar="DIR"), host[1], host[2], logs)
+    add("explain", click.Argument(["name"], metavar="ID|CODE", shell_complete=_rule_names))
+    add("rules", click.Option(["--fields"], is_flag=True, help=speak("help_fields")))
+    add("stack", files, *host)
+    add("schema")
+    add("completion", click.Argument(["shell"], type=click.Choice(["bash", "zsh", "fish"])))
     return group
 
 
@@ -124,6 +128,8 @@ def _common(speak: Speak) -> list[click.Parameter]:
 
 def _options(command: str, language: str, given: dict[str, Any]) -> Options:
     """Takes the common options out of `given`."""
+    from doctor.tasks import Options
+
     given.pop("lang")
     quiet, verbose = given.pop("quiet"), given.pop("verbose")
     return Options(

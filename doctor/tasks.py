@@ -16,6 +16,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from doctor.locale import Speak, speaker
 from doctor.text import clean
 
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from doctor.rulebook import Rulebook
 
 
-class Refused(ValueError):  # noqa: N818  # read as "that was refused"
+class Refused(click.UsageError):
     """A usage error: the text says what was wrong and what to do instead."""
 
 
@@ -64,7 +66,7 @@ class Options:
         """The style of standard output."""
         from doctor.report.style import Style
 
-        terminal = sys.stdout is not None and sys.stdout.isatty()
+        terminal = sys.__stdout__ is not None and sys.__stdout__.isatty()
         return Style.of(os.environ, shutil.get_terminal_size().columns if terminal else 0, allowed=self.colour_allowed)
 
 
@@ -177,7 +179,7 @@ def rules(options: Options, fields: bool) -> Answer:
     chosen = selection(options, book).chosen(book.rules.values())
     code = 3 if book.problems else 0
     for problem in book.problems:
-        print(f"doctor: {clean(problem.name)}: {clean(problem.why)}", file=sys.stderr or open(os.devnull, "w"))  # noqa: SIM115
+        click.echo(f"doctor: {clean(problem.name)}: {clean(problem.why)}", err=True)
     if options.as_json:
         return _enveloped(options, code, rules=[listing.rule_json(rule, options.language) for rule in listing.in_order(chosen)])
     return Answer("".join(line + "\n" for line in listing.rule_lines(chosen, options.language, options.speak, options.style)), code)
