@@ -137,7 +137,7 @@ FIELDS: dict[str, FieldSpec] = {
         FieldSpec("chip.family", TEXT, Chip, _of("family"), "a1, a2, a3, 310p, 310b, 310, 950"),
         FieldSpec("chip.name", TEXT, Chip, _of("name")),
         FieldSpec("npu.present", TEXT, NpuPresence, lambda f, _k: None if f.present is None else "yes" if f.present else "no"),
-        FieldSpec("npu.count", NUMBER, Npus, lambda f, _k: len(f.chips)),
+        FieldSpec("npu.count", NUMBER, Npus, lambda f, _k: len(f.chips) if f.complete else None),
         FieldSpec("npu.health", TEXT, Npus, lambda f, _k: tuple(c.health for c in f.chips if c.health) or None, "any chip's health"),
         FieldSpec("npu.hbm_total_mb", NUMBER, Npus, lambda f, _k: tuple(c.hbm_total_mb for c in f.chips if c.hbm_total_mb) or None),
         FieldSpec("npu_smi.state", TEXT, NpuSmi, _of("state"), "ok, missing, failed, timed out, empty"),
