@@ -11,7 +11,9 @@ from doctor import checkup, diagnosis
 from doctor.checkup import FactSet
 from doctor.facts import Facts, HostFacts
 from doctor.finding import Outcome, Verdict
+from doctor.firsterror import PATTERNS, FirstError, explained, first_error
 from doctor.host import Host
+from doctor.logscan.literals import required
 from doctor.logscan.scan import Chunk, Scan, Scanner
 from doctor.rule import Rule
 from doctor.rulebook import Rulebook, patterns_of
@@ -52,6 +54,8 @@ class Examination:
     book: Rulebook
     scan: Scan
     seconds: float
+    first_error: FirstError | None = None
+    """The first error of a log that no rule explains."""
 
 
 def examine_host(
@@ -97,11 +101,14 @@ def _finish(
     for problem in book.problems:
         verdicts.append(Verdict(problem.name, Outcome.BROKEN, problem.why))
     causes = diagnosis.diagnose(verdicts, book.rules)
-    return Examination(kind, label, sets[0].facts, sets, tuple(verdicts), causes, book, scan, time.perf_counter() - start)
+    known = explained((cause.finding.basis, cause.finding.severity) for cause in causes)
+    unexplained = None if known else first_error(scan)
+    return Examination(kind, label, sets[0].facts, sets, tuple(verdicts), causes, book, scan, time.perf_counter() - start, unexplained)
 
 
 def _scan(rules: Iterable[Rule], book: Rulebook, chunks: Iterable[Chunk], size: int = -1) -> Scan:
-    literals = {pattern: book.literals[pattern] for rule in rules for pattern in patterns_of(rule)}
+    literals = {pattern: required(pattern) for pattern in PATTERNS}
+    literals |= {pattern: book.literals[pattern] for rule in rules for pattern in patterns_of(rule)}
     return Scanner(literals).scan(chunks, size)
 
 
