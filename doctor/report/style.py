@@ -14,6 +14,9 @@ NARROWEST = 30
 WIDEST = 110
 """Cells of prose: longer lines are hard to read."""
 
+LEAST = 8
+"""Cells that a part of a line has at least, however little room there is beside it."""
+
 _SGR = {"FAIL": "1;31", "WARN": "1;33", "NOTE": "1;36", "SKIP": "2", "BROKEN": "1;35", "strong": "1", "faint": "2"}
 
 _PIECE = re.compile(r"\s+|[\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60]|[^\s\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60]+")
@@ -45,8 +48,12 @@ class Style:
     def lines(self, text: str, indent: str, first: str | None = None) -> Iterator[str]:
         """The text from outside, cleaned and wrapped. Its own line ends stay; `first` stands before the first line (default: `indent`)."""
         lead = indent if first is None else first
+        room = self.width - cell_width(indent)
+        if self.width and lead != indent and self.width - cell_width(clean(lead)) < 2 * LEAST and cell_width(indent) < cell_width(clean(lead)):
+            yield lead.rstrip()
+            lead = indent
         for line in clean(text).expandtabs(4).split("\n"):
-            for part in wrap(line.rstrip(), self.width - cell_width(indent)) if self.width else (line.rstrip(),):
+            for part in wrap(line.rstrip(), room, self.width - cell_width(clean(lead))) if self.width else (line.rstrip(),):
                 yield (lead + part).rstrip()
                 lead = indent
 
@@ -56,26 +63,30 @@ class Style:
             yield indent + line.rstrip()
 
 
-def wrap(line: str, cells: int) -> Iterator[str]:
-    """Parts of one cleaned line that fit into so many cells; a word that is longer than a line is cut."""
-    if cell_width(line) <= cells or cells < 4:
+def wrap(line: str, cells: int, first: int | None = None) -> Iterator[str]:
+    """Parts of one cleaned line that fit into so many cells, the first of them into `first`; a word that is longer than a line is cut."""
+    room = cells if first is None else first
+    if cell_width(line) <= room or cells < LEAST:
         yield line
         return
+    room = max(room, LEAST)
     now, used = "", 0
     for piece in _PIECE.findall(line):
         size = cell_width(piece)
-        if used + size <= cells or (piece in _NOT_FIRST and now):
+        if used + size <= room:
             now, used = now + piece, used + size
             continue
-        if now.strip():
-            yield now.rstrip()
-        now, used = "", 0
+        rest = now[-1:] if piece in _NOT_FIRST else ""  # it takes the character before it along
+        if done := now[: len(now) - len(rest)].rstrip():
+            yield done
+            room = cells
+        now, used = rest, cell_width(rest)
         if piece.isspace():
             continue
         for char in piece:
-            if used + (wide := cell_width(char)) > cells:
+            if used + (wide := cell_width(char)) > room:
                 yield now
-                now, used = "", 0
+                now, used, room = "", 0, cells
             now, used = now + char, used + wide
     if now.strip():
         yield now.rstrip()

@@ -106,9 +106,7 @@ class _Painter:
         finding = cause.finding
         doubt = "" if finding.confidence is Confidence.SURE else f" ({self.speak(finding.confidence.word)})"
         head = f"{number}. {self._state(finding)}{doubt}  "
-        title = list(self.style.lines(finding.title[self.language], "   "))
-        yield head + self.style.paint("strong", title[0].strip())
-        yield from (self.style.paint("strong", line) for line in title[1:])
+        yield from self.style.lines(finding.title[self.language], "   ", head)
         for label, text in (("subject", finding.subject), ("found", finding.found), ("wanted", finding.wanted)):
             if text:
                 yield from self._labelled(label, short(text, 600))
@@ -159,7 +157,7 @@ class _Painter:
         if skipped:
             yield ""
             head = self.style.paint("SKIP", self.speak("SKIP")) + "  "
-            yield head + self.speak("skipped_head", count=len(skipped), rules=report.summary.rules)
+            yield from self.style.lines(self.speak("skipped_head", count=len(skipped), rules=report.summary.rules), "      ", head)
             reasons = (f"{verdict.rule}: {verdict.why}" for verdict in skipped) if self.detail > 0 else skips.told(skipped, self.speak)
             for reason in reasons:
                 yield from self.style.lines(reason, "        ", "      ")
