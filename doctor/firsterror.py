@@ -33,7 +33,7 @@ FATAL = (
 )
 """Ends of a process without a traceback."""
 
-PATTERNS = (EXCEPTION, *CODED, *FATAL)
+PATTERNS = (*CODED, *FATAL, EXCEPTION)  # a line that several match counts as the last of them
 
 _FOLLOWERS = re.compile(r"(?:EngineDeadError|CancelledError|KeyboardInterrupt|SystemExit|BrokenPipeError|ConnectionResetError|EOFError)\Z")
 _CODES_WITHIN = 80
