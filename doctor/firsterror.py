@@ -58,8 +58,8 @@ def first_error(scan: Scan) -> FirstError | None:
     if not exceptions and not coded:
         return None
     first = (exceptions or coded)[0]
-    others = sum(scan.of(pattern).count for pattern in PATTERNS) - 1
-    return FirstError(Evidence(first.source, first.text[:SHOWN], first.line), first.groups.get("type", ""), _codes(first, found), max(others, 0))
+    others = len(exceptions) + len(coded) - 1
+    return FirstError(Evidence(first.source, first.text[:SHOWN], first.line), first.groups.get("type", ""), _codes(first, found), others)
 
 
 def _codes(first: Match, found: Iterable[Match]) -> tuple[str, ...]:
