@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from doctor.text import cell_width, clean, clean_line
 
-NARROWEST = 30
+NARROWEST = 40
 """Cells; on a smaller screen lines are not wrapped at all, since words would be torn apart."""
 
 WIDEST = 110

@@ -187,7 +187,7 @@ def test_hostile_text_is_shown_harmless() -> None:
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
-@pytest.mark.parametrize("width", [30, 47, 80])
+@pytest.mark.parametrize("width", [40, 47, 80])
 def test_prose_fits_the_terminal(lang: str, width: int) -> None:
     """Commands are the exception: they stay whole for copying."""
     told = as_text(report(examined(SICK), lang), width=width)
