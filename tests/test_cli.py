@@ -61,11 +61,22 @@ why: {en: Because., zh: 原因如此。}
 }
 BROKEN_LOGIC = "def judge():\n    print('stray words of a rule')\n    raise ZeroDivisionError('fragile')\n"
 
+NO_BUILT_IN_RULES = """
+import importlib.util, sys
+spec = importlib.util.spec_from_file_location("doctor.rules", {folder!r} + "/__init__.py", submodule_search_locations=[{folder!r}])
+sys.modules["doctor.rules"] = importlib.util.module_from_spec(spec)
+"""
+"""Puts an empty package in the place of the rules that ship, with the tables of error codes only."""
+
 
 @pytest.fixture(scope="module")
 def pack(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A rule pack as a third party installs one; `--only demo` makes these tests independent of what doctor knows."""
+    """A rule pack as a third party installs one, and no other rules, so that these tests do not depend on what doctor knows."""
     folder = tmp_path_factory.mktemp("pack")
+    (folder / "none").mkdir()
+    (folder / "none" / "__init__.py").touch()
+    (folder / "none" / "data").symlink_to(ROOT / "rules" / "data")
+    (folder / "sitecustomize.py").write_text(NO_BUILT_IN_RULES.format(folder=str(folder / "none")), encoding="utf-8")
     (folder / "demo_rules").mkdir()
     (folder / "demo_rules" / "__init__.py").touch()
     for name, text in PACK.items():
