@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -157,3 +157,8 @@ def find_codes(text: str) -> list[str]:
 def _shaped(code: str) -> bool:
     """An ACL number or a DCMI value; an eight-digit NPU fault is checked against its table instead."""
     return bool(re.fullmatch(r"[1235][0-9]{5}|-8[0-9]{3}", code))
+
+
+def meanings(codes: Sequence[str]) -> tuple[tuple[str, Words], ...]:
+    """(code, what it means) for every code that is known."""
+    return tuple((entry.code, entry.meaning) for code in codes for entry in explain(code)[:1])

@@ -144,12 +144,16 @@ def _reported(
 
 
 def explain(options: Options, name: str) -> Answer:
-    """A rule's page, or an error code's."""
+    """The page of a rule, of an error code, or of what old articles advise."""
     from doctor.errorcodes import explain as explain_code
     from doctor.report import page
 
     rules = _rulebook().rules
     name = name.strip()
+    if name == "article":
+        from doctor.report.article import article_page
+
+        return _page(options, "article", name, article_page(options.language, options.style), [])
     if (rule := page.find_rule(name, rules)) is not None:
         return _page(options, "rule", rule.id, page.rule_page(rule, options.language, options.style), [rule.id])
     entries = explain_code(name)

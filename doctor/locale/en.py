@@ -55,6 +55,18 @@ WORDS = {
     "nothing_looked_empty": "There is nothing to look at: the text is empty.",
     "nothing_looked_text": "Nothing in this text could be looked at: it tells no versions and no settings that a rule needs.",
     "no_npu": "This machine has no Ascend NPU ({how}). Rules that matter only with one were left out.",
+    # An error that no rule explains
+    "unknown_head": "No rule of doctor explains this log's first error:",
+    "unknown_others": "{count} more lines show an error; they usually follow from the first.",
+    "unknown_codes": "codes near it",
+    "unknown_next": "where to look next",
+    "unknown_next_plog": "CANN's own log of that process, ~/ascend/log/debug/plog/plog-<pid>_*.log (and run/plog), and dmesg around that time: doctor log FILE…",
+    "unknown_next_report": "For a report: this output, the versions that `doctor stack` prints, and the log from its start to the first traceback.",
+    "nothing_else_text": "No known cause in {lines:,} lines. Rules that looked: {clear}.",
+    # The page on old articles
+    "article_head": "What old articles on vLLM and Ascend advise, and what to do instead (as of 2026-11-30)",
+    "article_truth": "true is",
+    "article_instead": "instead",
     # Totals
     "totals": "{fail} FAIL, {warn} WARN, {note} NOTE. Rules: {rules} asked, {found} found something, {clear} found nothing, {skipped} skipped, "
     "{broken} broken; {seconds:.1f} s.",

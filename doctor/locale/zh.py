@@ -55,6 +55,18 @@ WORDS = {
     "nothing_looked_empty": "没有可检查的内容：文本为空。",
     "nothing_looked_text": "这段文本中没有可检查的内容：其中没有规则所需的版本或配置信息。",
     "no_npu": "这台机器没有昇腾 NPU（{how}），只与 NPU 有关的规则未作判断。",
+    # An error that no rule explains
+    "unknown_head": "没有规则能解释该日志中的第一个错误：",
+    "unknown_others": "另有 {count} 行出现错误，通常由第一个错误引起。",
+    "unknown_codes": "附近的错误码",
+    "unknown_next": "下一步查看",
+    "unknown_next_plog": "该进程的 CANN 日志 ~/ascend/log/debug/plog/plog-<pid>_*.log（以及 run/plog）和同一时间的 dmesg：doctor log FILE…",
+    "unknown_next_report": "提交问题时请附上：本输出、`doctor stack` 给出的版本，以及从启动到第一个 traceback 的日志。",
+    "nothing_else_text": "{lines:,} 行中没有已知原因。已检查的规则：{clear}。",
+    # The page on old articles
+    "article_head": "旧文章关于 vLLM 与昇腾的建议，以及正确做法（截至 2026-11-30）",
+    "article_truth": "事实",
+    "article_instead": "应改为",
     # Totals
     "totals": "{fail} 个 FAIL，{warn} 个 WARN，{note} 个 NOTE。共 {rules} 条规则：{found} 条发现问题，{clear} 条未发现问题，{skipped} 条跳过，"
     "{broken} 条出错；用时 {seconds:.1f} 秒。",

@@ -15,7 +15,7 @@ _INSIDE = ("re._parser", "re._constants") if sys.version_info >= (3, 11) else ("
 _parser, _codes = map(importlib.import_module, _INSIDE)
 
 SHORTEST = 4
-"""A shorter literal stands in too many lines to be a fast path."""
+"""Bytes of UTF-8; a shorter literal stands in too many lines to be a fast path. A Chinese word of two characters has six and is rare enough."""
 
 _MOST = 64
 """Literals of one pattern at the most: an alternation of more is two patterns."""
@@ -29,8 +29,8 @@ def required(pattern: str) -> frozenset[str]:
         raise ValueError(f"not a regular expression: {problem}") from None
     _refuse_slow(parsed, nested=False)
     found = _best(parsed)
-    if found is None or any(len(literal) < SHORTEST for literal in found):
-        raise ValueError(f"needs a literal of {SHORTEST} or more characters in every alternative: {pattern!r}")
+    if found is None or any(len(literal.encode()) < SHORTEST for literal in found):
+        raise ValueError(f"needs a literal of {SHORTEST} or more letters (two in Chinese) in every alternative: {pattern!r}")
     if len(found) > _MOST:
         raise ValueError(f"has {len(found)} alternatives; split it: {pattern!r}")
     folded = bool(parsed.state.flags & re.IGNORECASE)

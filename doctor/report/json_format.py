@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from doctor.diagnosis import Cause
+from doctor.errorcodes import meanings
 from doctor.finding import Evidence, Finding, Verdict
+from doctor.firsterror import FirstError
 from doctor.fix import Fix
 from doctor.report.envelope import dumps, envelope
 from doctor.report.model import HostSummary, Report, Summary
@@ -27,9 +29,20 @@ def render(report: Report) -> str:
     whole["summary"] = _summary(report.summary, len(report.examination.causes))
     whole["causes"] = [_cause(cause, language, rules) for cause in report.examination.causes]
     whole["verdicts"] = [_verdict(verdict) for verdict in report.examination.verdicts]
+    error = report.examination.first_error
+    whole["first_error"] = _first_error(error, language) if error else None
     if report.recorded:
         whole["recorded"] = report.recorded
     return dumps(whole)
+
+
+def _first_error(error: FirstError, language: str) -> dict[str, Any]:
+    return {
+        "type": error.kind,
+        "evidence": _evidence(error.evidence),
+        "codes": [{"code": code, "meaning": meaning[language]} for code, meaning in meanings(error.codes)],
+        "others": error.others,
+    }
 
 
 def _summary(summary: Summary, causes: int) -> dict[str, int]:

@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from doctor.diagnosis import Cause
+from doctor.errorcodes import meanings
 from doctor.finding import Confidence, Evidence, Finding, Outcome
+from doctor.firsterror import FirstError
 from doctor.fix import Fix, Step
 from doctor.locale import Speak, speaker
 from doctor.report import skips
@@ -16,7 +18,7 @@ from doctor.report.model import HostSummary, Report
 from doctor.report.style import Style, short
 from doctor.text import cell_width
 
-LABELS = ("subject", "found", "wanted", "seen", "why", "decide", "todo", "or_todo", "verify", "explains", "rule")
+LABELS = ("subject", "found", "wanted", "seen", "why", "decide", "todo", "or_todo", "verify", "explains", "rule", "unknown_codes", "unknown_next")
 
 EVIDENCE_SHOWN = 3
 """Pieces of evidence of one cause, unless all are asked for."""
@@ -61,6 +63,7 @@ class _Painter:
         if not causes:
             yield ""
             yield from self.style.lines(self._nothing(report), "")
+        yield from self._unknown(report.examination.first_error)
         yield from self._not_looked(report)
         yield ""
         yield from self.style.lines(self._totals(report), "")
@@ -145,8 +148,24 @@ class _Painter:
         if fix.verify is not None:
             yield from self._labelled("verify", fix.verify[self.language])
 
+    def _unknown(self, error: FirstError | None) -> Iterator[str]:
+        """The first error that no rule explains, with its codes and where to look next."""
+        if error is None:
+            return
+        yield ""
+        yield from self.style.lines(self.speak("unknown_head"), "")
+        yield from self._labelled("seen", self._seen(error.evidence))
+        if error.others:
+            yield from self._labelled("", self.speak("unknown_others", count=error.others))
+        for index, (code, meaning) in enumerate(meanings(error.codes)):
+            yield from self._labelled("" if index else "unknown_codes", f"{code}: {meaning[self.language]}")
+        yield from self._labelled("unknown_next", self.speak("unknown_next_plog"))
+        yield from self._labelled("", self.speak("unknown_next_report"))
+
     def _nothing(self, report: Report) -> str:
         kind, outcomes, lines = report.host.kind, report.summary.outcomes, report.examination.scan.lines
+        if report.examination.first_error is not None:
+            return self.speak("nothing_else_text", clear=outcomes.get("clear", 0), lines=lines)
         if outcomes.get("clear"):
             return self.speak(f"nothing_found_{kind}", clear=outcomes["clear"], lines=lines)
         return self.speak("nothing_looked_host" if kind == "host" else "nothing_looked_text" if lines else "nothing_looked_empty")
