@@ -58,8 +58,8 @@ WORDS = {
     # An error that no rule explains
     "unknown_head": "No rule of doctor explains this log's first error:",
     "unknown_others": "{count} more lines show an error; they usually follow from the first.",
-    "unknown_codes": "codes near it",
-    "unknown_next": "where to look next",
+    "unknown_codes": "codes",
+    "unknown_next": "look next",
     "unknown_next_plog": "CANN's own log of that process, ~/ascend/log/debug/plog/plog-<pid>_*.log (and run/plog), and dmesg around that time: doctor log FILE…",
     "unknown_next_report": "For a report: this output, the versions that `doctor stack` prints, and the log from its start to the first traceback.",
     "nothing_else_text": "No known cause in {lines:,} lines. Rules that looked: {clear}.",

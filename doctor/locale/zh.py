@@ -58,8 +58,8 @@ WORDS = {
     # An error that no rule explains
     "unknown_head": "没有规则能解释该日志中的第一个错误：",
     "unknown_others": "另有 {count} 行出现错误，通常由第一个错误引起。",
-    "unknown_codes": "附近的错误码",
-    "unknown_next": "下一步查看",
+    "unknown_codes": "错误码",
+    "unknown_next": "下一步",
     "unknown_next_plog": "该进程的 CANN 日志 ~/ascend/log/debug/plog/plog-<pid>_*.log（以及 run/plog）和同一时间的 dmesg：doctor log FILE…",
     "unknown_next_report": "提交问题时请附上：本输出、`doctor stack` 给出的版本，以及从启动到第一个 traceback 的日志。",
     "nothing_else_text": "{lines:,} 行中没有已知原因。已检查的规则：{clear}。",
