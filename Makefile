@@ -18,13 +18,14 @@ INSTALLED_DEV := $(VENV)/installed-dev-$(HERE)
 MISSING := $(shell $(VENV)/bin/python -I -c 'import pip' >/dev/null 2>&1 || echo venv)
 FITS := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))
 
-.PHONY: help doctor test lint bench clean venv python
+.PHONY: help doctor test lint bench knowledge clean venv python
 
 help:
 	@echo 'make doctor   set everything up and check this machine   (ARGS="--lang zh")'
 	@echo 'make test     set everything up and run all tests        (ARGS="-k swappiness")'
 	@echo 'make lint     only ruff, mypy and the import contracts'
 	@echo 'make bench    measure speed and memory as ratios         (ARGS="--write")'
+	@echo 'make knowledge  print which causes of the catalogue are rules, and what is left out'
 	@echo 'make clean    remove .venv and what was built'
 
 # Causes found are the answer (exit code 1), not a failure of make.
@@ -38,6 +39,9 @@ lint: $(INSTALLED_DEV)
 	$(RUN) -m ruff check .
 	$(RUN) -m mypy --strict doctor rules tests benchmarks
 	$(RUN) $(VENV)/bin/lint-imports
+
+knowledge: $(INSTALLED)
+	@$(RUN) tools/knowledge.py
 
 bench: $(INSTALLED)
 	@$(RUN) benchmarks/bench.py $(ARGS)
