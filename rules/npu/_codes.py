@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from doctor.errorcodes import CodeEntry, explain
 from doctor.facts.npu import NpuDetail
-from doctor.finding import Basis, Evidence, Hit, Skip
+from doctor.finding import Basis, Confidence, Evidence, Hit, Skip
 from doctor.logscan.signature import Matches
 
 WORST_FIRST = (
@@ -98,6 +98,8 @@ def _hit(faults: Faults, codes: list[str]) -> Hit:
         found=told + (f" (also {' '.join(others)})" if others else ""),
         wanted="no fault code",
         evidence=(faults.evidence,),
+        # A log tells when, not whether it still holds; and a code may only be talked about.
+        confidence=Confidence.LIKELY if faults.basis is Basis.LOG else Confidence.SURE,
         values=values,
         basis=faults.basis,
         position=faults.position,
