@@ -23,14 +23,12 @@ def judge(packages: Packages, commands: ServeCommands | None, matches: Matches) 
     lines = (found.match,) if found is not None else matches["oom"]
     if not lines or (found is not None and found.oom.cause not in (npu_oom.Cause.UNDECIDED, npu_oom.Cause.SHORTAGE)):
         return
-    served = any("throughput" in m.text or "startup complete" in m.text or "POST /v1" in m.text for m in matches["loaded"])
-    given = tuple(npu_oom.utilizations(commands))
-    if (served or matches["hours"]) and all(value >= npu_oom.HIGH_UTILIZATION for value in given):
+    if matches["hours"] and all(value >= npu_oom.HIGH_UTILIZATION for value in npu_oom.utilizations(commands)):
         yield Hit(
             found=f"vllm-ascend {version} ran out of NPU memory after a good start",
             wanted="vllm-ascend 0.15.0rc1 or later",
-            evidence=(evidence_of(lines),),
-            confidence=Confidence.LIKELY if matches["hours"] else Confidence.POSSIBLE,
+            evidence=(evidence_of(lines), evidence_of(matches["hours"])),
+            confidence=Confidence.LIKELY,
             basis=Basis.BOTH,
             position=lines[0].ordinal + 1,
         )

@@ -1,0 +1,165 @@
+"""Finds, in reports, sentences that say memory grows. Not a rule: the leak rules share it. Pure; never raises.
+
+A sentence counts only as the reporter's own observation: questions, denials, change logs, advice and harmless growth (page cache,
+address space) do not.
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+from dataclasses import dataclass
+
+from doctor.facts.target import Packages
+from doctor.facts.vllm import ServeCommands
+from doctor.finding import Basis, Confidence, Evidence, Hit, Severity, Skip
+from doctor.logscan.scan import Match
+from doctor.logscan.signature import Matches, evidence_of
+from doctor.versions import Scheme, satisfies
+
+
+class Where(enum.Enum):
+    """Which memory."""
+
+    HOST = "host"
+    DEVICE = "device"
+    KV = "kv"
+    UNTOLD = "untold"
+
+
+class Who(enum.Enum):
+    """Which process."""
+
+    WORKER = "worker"
+    ENGINE = "engine core"
+    API = "API server"
+    GATEWAY = "gateway"
+    MOONCAKE = "mooncake"
+    UNTOLD = "untold"
+
+
+@dataclass(frozen=True)
+class Growth:
+    """One sentence that says so."""
+
+    match: Match
+    where: Where
+    who: Who
+
+
+_RISES = (
+    r"(?:keeps?|kept) (?:on )?(?:growing|increasing|climbing|rising|leaking|going up)|\bgrows?\b|\bgrowing\b|\bgrew\b|\bcreeps?\b|\bcreeping\b"
+    r"|\b(?:increases|increased|climbs|climbed|rises|rose|rising|climbing)\b|\bcontinu\w{2,8} (?:to )?(?:grow|increas|ris|climb)"
+    r"|(?:slowly|steadily|gradually|linearly|constantly|continuously|monotonically|slow|steady|gradual|continuous|abnormal) (?:grow|increas|ris|climb)"
+    r"|increas\w{0,4} (?:over time|steadily|continuously|gradually|linearly|slowly|without bound|with (?:every|each))"
+)
+_KEPT = r"(?:never|not|n't) (?:be )?(?:freed|released|given back|returned|reclaimed|come back|go down|drop)"
+_MEMORY = r"(?:memory|\brss\b|\brssanon\b|\bres\b|\bhbm\b|\bram\b|\bvram\b)"
+_ENGLISH = re.compile(
+    rf"memory leak|leaks? memory|memory is leaking|leaking memory|{_MEMORY}.{{0,100}}(?:{_RISES}|{_KEPT})|(?:{_RISES}).{{0,40}}{_MEMORY}"
+    r"|(?:out of|exhausted?(?: the)?|fills?(?: up)?(?: the)?) (?:host|cpu|system) memory|(?:host|cpu|system) memory (?:is |was |gets |runs? )?(?:exhausted|out)",
+    re.IGNORECASE,
+)
+_CHINESE = re.compile(
+    r"[内显]存泄[漏露]|[内显]存.{0,40}(?:(?:持续|不断|一直|稳定|逐渐|逐步|缓慢|线性|不停|慢慢)(?:地)?(?:增长|上涨|上升|增加|升高|变大|提升|走高|爬升)|越来越[高大多]|越占越多|(?:没有|未被|无法|不会|没|不)释放|降不下来|不下降|只增不减|居高不下)"
+    r"|(?:cpu|host|主机|宿主机|系统|服务器|服务器的)\s?内存.{0,12}(?:不足|耗尽|打满|占满|吃满|撑爆)|(?:耗尽|打满|占满|吃满).{0,6}(?:主机|宿主机|系统|cpu).{0,2}内存",
+    re.IGNORECASE,
+)
+_NOT_SAID = re.compile(
+    r"[?？]\s*$|吗[。\s]*$|\bno (?:memory )?leak|not (?:a )?(?:memory )?leak|without (?:any |a )?(?:memory )?leak|\bfix(?:es|ed|ing)?\b.{0,60}leak|leak.{0,30}\b(?:is |was |been )?fixed"
+    r"|(?:没有|无|修复|解决|排除|避免|不是|并非|不存在|未发现|未见).{0,10}[内显]存(?:泄|.{0,4}(?:增长|上涨))|leaked (?:shared_memory|semaphore|instance)"
+    r"|(?:does|do|did|is|was) ?(?:not|n't) (?:grow|increase|leak|rise)|does(?: not|n't) (?:grow|increase|leak)|stays? flat|remains? (?:flat|stable|constant)|保持平稳|趋于平稳|保持稳定"
+    r"|\b(?:try|consider|by|for|when) increasing|(?:to|can|could|may|might|will|should) (?:increase|grow)|\bincrease (?:the|--|`)|working[_ ]set|page cache|buff/cache|\bvirt\b|页缓存"
+    r"|how (?:do|to|can)|如何|怎么(?:排查|定位|判断|查)|会不会|是否会|是否存在|definitely lost|valgrind|内存不足时",
+    re.IGNORECASE,
+)
+_KV = re.compile(r"kv[ _-]?(?:cache|block|缓存|块)", re.IGNORECASE)
+_DEVICE = re.compile(r"\bhbm\b|npu|device|gpu|显存|\bvram\b", re.IGNORECASE)
+_HOST = re.compile(r"\bhost\b|\bcpu\b|system|\brss\b|rssanon|\bres\b|\bram\b|主机|内存|server memory|resident", re.IGNORECASE)
+_PROCESSES = (
+    (Who.MOONCAKE, re.compile(r"mooncake", re.IGNORECASE)),
+    (Who.GATEWAY, re.compile(r"gateway|\bproxy\b|网关|代理|load[ -]?balanc|负载均衡|\bnginx\b", re.IGNORECASE)),
+    (Who.ENGINE, re.compile(r"engine[ _]?core|VLLM::EngineCor", re.IGNORECASE)),
+    (Who.API, re.compile(r"api[ _-]?server", re.IGNORECASE)),
+    (Who.WORKER, re.compile(r"worker", re.IGNORECASE)),
+)
+_RESIDENT = 64.0
+"""GiB of resident memory in `top` from which a worker is far beyond what it needs (173 GiB in the reference report)."""
+
+
+def read(text: str) -> tuple[Where, Who] | None:
+    """Which memory of which process a line says is growing; None if it does not say so."""
+    text = text[:2000]
+    if not (_ENGLISH.search(text) or _CHINESE.search(text)) or _NOT_SAID.search(text):
+        return None
+    where = Where.KV if _KV.search(text) else Where.DEVICE if _DEVICE.search(text) else Where.HOST if _HOST.search(text) else Where.UNTOLD
+    return where, next((who for who, pattern in _PROCESSES if pattern.search(text)), Who.UNTOLD)
+
+
+def told(matches: Matches) -> tuple[Growth, ...]:
+    """Every such sentence among the lines of the pattern `growth`. Raises Skip where there is no text."""
+    if not matches.looked:
+        raise Skip("no log was given")
+    found = ((match, read(match.text)) for match in matches["growth"])
+    return tuple(Growth(match, *said) for match, said in found if said is not None)
+
+
+def of_host(growths: tuple[Growth, ...]) -> tuple[Growth, ...]:
+    """Those that may be host memory of vLLM itself."""
+    outside = (Who.GATEWAY, Who.MOONCAKE)
+    return tuple(growth for growth in growths if growth.where in (Where.HOST, Where.UNTOLD) and growth.who not in outside)
+
+
+def of_device(growths: tuple[Growth, ...]) -> tuple[Growth, ...]:
+    """Those that may be NPU memory."""
+    return tuple(growth for growth in growths if growth.where in (Where.DEVICE, Where.UNTOLD))
+
+
+def swollen_workers(matches: Matches) -> tuple[Match, ...]:
+    """Rows of `top` that show a worker far too big; needs the pattern `resident` with the group `res` in GiB."""
+    rows = matches["resident"]
+    return tuple(match for match in rows if float(match.groups.get("res", "0")) >= _RESIDENT)
+
+
+def hit(
+    evidence: tuple[Match, ...], said: str, confidence: Confidence, severity: Severity | None = None, wanted: str = "", basis: Basis = Basis.LOG
+) -> Hit:
+    """The finding for lines of one kind."""
+    return Hit(
+        found=said,
+        wanted=wanted,
+        evidence=(evidence_of(evidence),),
+        confidence=confidence,
+        severity=severity,
+        basis=basis,
+        position=evidence[0].ordinal + 1,
+    )
+
+
+def release(packages: Packages | None, name: str, wanted: str) -> str | None:
+    """The installed version of the package if it lies in the range; None if not or not known."""
+    version = packages.versions.get(name) if packages is not None else None
+    return version if version is not None and satisfies(version, wanted, Scheme.PACKAGE) else None
+
+
+def static(packages: Packages, name: str, said: str, wanted: str, severity: Severity = Severity.NOTE) -> Hit:
+    """The finding from a version alone: nothing grows as far as the text tells."""
+    version = packages.versions[name]
+    source = Evidence(packages.source or "installed packages", f"{name} {version}", packages.lines.get(name, 0))
+    return Hit(found=said, wanted=wanted, evidence=(source,), confidence=Confidence.LIKELY, severity=severity)
+
+
+def option(commands: ServeCommands | None, name: str) -> str:
+    """All values of a serving option, joined; "" if it is not given or not known."""
+    keyword = name.replace("-", "_")
+    given = commands.commands if commands is not None else ()
+    return " ".join(value for c in given for value in (c.flags.get(name), c.keywords.get(keyword)) if value is not None)
+
+
+def observed(matches: Matches) -> tuple[Growth, ...]:
+    """As `told`, but () where there is no text: for rules that can also decide by facts."""
+    return told(matches) if matches.looked else ()
+
+
+def lines(growths: tuple[Growth, ...]) -> tuple[Match, ...]:
+    return tuple(growth.match for growth in growths)

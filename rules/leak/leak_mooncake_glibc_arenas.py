@@ -1,0 +1,17 @@
+"""The report says that a Mooncake process grows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from doctor.finding import Confidence, Hit
+from doctor.logscan.signature import Matches
+
+from . import growth
+
+
+def judge(matches: Matches) -> Iterator[Hit]:
+    seen = tuple(said.match for said in growth.told(matches) if said.who is growth.Who.MOONCAKE and said.where is not growth.Where.DEVICE)
+    if seen:
+        confidence = Confidence.POSSIBLE if matches["jemalloc"] else Confidence.LIKELY
+        yield growth.hit(seen, "a Mooncake process grows", confidence, None, "resident memory near the size of the segment")

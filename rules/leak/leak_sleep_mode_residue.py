@@ -1,0 +1,32 @@
+"""NPU memory that sleep mode does not give back, on releases that keep it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from doctor.facts.target import Packages
+from doctor.facts.vllm import ServeCommands
+from doctor.finding import Basis, Confidence, Hit, Severity
+from doctor.logscan.signature import Matches
+
+from . import growth
+
+AFFECTED, LAST_PART = "< 0.19.1rc1", "< 0.23.0rc1"
+"""0.19.1rc1 returns the workspaces, 0.23.0rc1 the buffers of communication and graphs as well."""
+WANTED = "vllm-ascend 0.23.0 or later"
+
+
+def judge(packages: Packages, commands: ServeCommands | None, matches: Matches) -> Iterator[Hit]:
+    version = growth.release(packages, "vllm-ascend", LAST_PART)
+    if version is None:
+        return
+    said = f"sleep mode on vllm-ascend {version}"
+    sure = growth.release(packages, "vllm-ascend", AFFECTED) is not None
+    if matches.looked and matches["sleep"]:
+        kept = matches["kept"] or growth.lines(growth.of_device(growth.told(matches)))
+        if kept:
+            confidence = Confidence.LIKELY if sure else Confidence.POSSIBLE
+            yield growth.hit(kept, f"{said}, and NPU memory is not given back", confidence, Severity.WARN, WANTED, Basis.BOTH)
+            return
+    if sure and any("enable-sleep-mode" in c.flags or "enable_sleep_mode" in c.keywords for c in (commands.commands if commands is not None else ())):
+        yield growth.static(packages, "vllm-ascend", said, WANTED)
