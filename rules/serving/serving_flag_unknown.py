@@ -1,0 +1,69 @@
+"""An option that vLLM refuses, or that is spelt almost like a known one, with the nearest known name."""
+
+from __future__ import annotations
+
+import difflib
+import functools
+from collections.abc import Iterator
+
+from doctor.facts.vllm import ServeCommands
+from doctor.finding import Basis, Confidence, Evidence, Hit, Severity
+from doctor.logscan.signature import Matches, evidence_of
+from doctor.rulepackage import data_text
+
+ALIKE = 0.75
+"""Ratio of difflib from which a name is worth suggesting for an option that was refused."""
+
+NEARLY_EQUAL = 0.93
+"""Ratio from which an option that nobody has refused yet is taken for a slip: one or two characters of a long name."""
+
+SHORTEST = 9
+"""Shorter names differ in too few characters to tell a slip from another option."""
+
+
+@functools.cache
+def known_flags() -> frozenset[str]:
+    lines = data_text("vllm_flags.txt").split("\n")
+    return frozenset(line for line in lines if line and not line.startswith("#"))
+
+
+def nearest(name: str, alike: float) -> str | None:
+    found = difflib.get_close_matches(name, known_flags(), 1, alike)
+    return found[0] if found else None
+
+
+def judge(matches: Matches, commands: ServeCommands | None) -> Iterator[Hit]:
+    refused = matches["refused"]
+    if refused:
+        bad = refused[0].groups.get("bad", "")
+        suggestion = nearest(bad.lstrip("-").replace("_", "-").partition(".")[0], ALIKE)
+        yield Hit(
+            found=refused[0].text[:200],
+            evidence=(evidence_of(refused),),
+            values={"bad": bad, "suggestion": f"--{suggestion}" if suggestion else "-"},
+            basis=Basis.LOG,
+            position=refused[0].ordinal + 1,
+        )
+        return
+    for name, suggestion, evidence in slips(commands):
+        yield Hit(
+            found=f"--{name} on the command line",
+            wanted=f"--{suggestion}",
+            evidence=(evidence,),
+            confidence=Confidence.POSSIBLE,
+            severity=Severity.WARN,
+            values={"bad": f"--{name}", "suggestion": f"--{suggestion}"},
+        )
+        return
+
+
+def slips(commands: ServeCommands | None) -> Iterator[tuple[str, str, Evidence]]:
+    """(flag as given, known flag, where) for flags spelt almost like a known one that they do not abbreviate."""
+    for command in commands.commands if commands else ():
+        for name in command.flags:
+            base = name.partition(".")[0].removeprefix("no-")
+            if len(base) < SHORTEST or base in known_flags() or any(known.startswith(base) for known in known_flags()):
+                continue
+            known = nearest(base, NEARLY_EQUAL)
+            if known:
+                yield name, known, Evidence(command.source, f"--{name}", command.line)
