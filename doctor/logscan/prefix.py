@@ -25,7 +25,7 @@ _PREFIX = re.compile(
     | (?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\ (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\ {1,2}\d{1,2}\ \d\d:\d\d:\d\d(?:\ [A-Z]{3,4})?\ \d{4}(?=\s)
     | (?:CRITICAL|ERROR|WARNING|WARN|INFO|DEBUG|TRACE|FATAL|EVENT)(?:\s\[[\w./:\ -]{1,80}\])?(?:\s?:(?=\s)|(?=\s))   # level, with its source
     | \[(?:CRITICAL|ERROR|WARNING|WARN|INFO|DEBUG|TRACE|FATAL|EVENT)\](?:\ (?=[\w/]{1,20}\())?   # [ERROR]
-    | \[[\w./-]{1,60}\.(?:py|cpp|cc|h|go|rs):\d{1,6}\]                            # [core.py:586]
+    | \[?[\w./-]{1,60}\.(?:py|cpp|cc|h|go|rs):\d{1,6}\]                           # [core.py:586], before vLLM 0.8 core.py:586]
     | (?:stdout|stderr)\ [FP]\ (?=\S)                                             # CRI
     | [\w.-]{1,63}\s{1,24}\|\s                                                    # docker compose: service |
     | \[(?:pod|container)/[\w./-]{1,200}\]                                        # kubectl logs --prefix
