@@ -1,0 +1,24 @@
+"""W8A8SC weights (by the name of their folder) that are served without `--load-format sharded_state`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from doctor.facts.vllm import ServeCommands
+from doctor.finding import Confidence, Evidence, Hit
+
+_COMPRESSED = re.compile(r"w8a8sc", re.IGNORECASE)
+
+
+def judge(commands: ServeCommands) -> Iterator[Hit]:
+    for command in commands.commands:
+        model = command.model or command.flags.get("model") or command.keywords.get("model") or ""
+        loaded = command.flags.get("load-format") or command.keywords.get("load_format") or "auto"
+        if _COMPRESSED.search(model) and loaded != "sharded_state":
+            yield Hit(
+                found=f"{model} is loaded with the format {loaded}",
+                wanted="--load-format sharded_state",
+                evidence=(Evidence(command.source or commands.source or "vllm command", f"model {model}, load format {loaded}", command.line),),
+                confidence=Confidence.LIKELY,
+            )
