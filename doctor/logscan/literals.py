@@ -17,6 +17,14 @@ _parser, _codes = map(importlib.import_module, _INSIDE)
 SHORTEST = 4
 """Bytes of UTF-8; a shorter literal stands in too many lines to be a fast path. A Chinese word of two characters has six and is rare enough."""
 
+EVERYWHERE = (
+    '(APIServer pid=1) INFO 11-30 09:38:38 [loggers.py:127] Engine 000: Avg prompt throughput: 1.0 tokens/s, Avg generation throughput: 2.0 tokens/s, '
+    "Running: 1 reqs, Waiting: 0 reqs, GPU KV cache usage: 0.1%, Prefix cache hit rate: 0.0% SpecDecoding metrics: Mean acceptance length: "
+    'INFO: 127.0.0.1:40000 - "POST /v1/chat/completions HTTP/1.1" 200 OK "GET /v1/models HTTP/1.1" "GET /health HTTP/1.1" "GET /metrics HTTP/1.1" '
+    "Received request cmpl-1: prompt: params: SamplingParams(n=1, temperature=0.0, max_tokens=16) Added request chatcmpl-1 engine launcher.py api_server.py"
+).lower()
+"""What a healthy server prints with every request (vLLM 0.8 to 0.32): a literal that stands here is no fast path if there is another."""
+
 _MOST = 64
 """Literals of one pattern at the most: an alternation of more is two patterns."""
 
@@ -57,7 +65,7 @@ def _refuse_slow(sequence: Any, *, nested: bool) -> None:
 
 
 def _best(sequence: Any) -> set[str] | None:
-    """The best literal set of a sequence: the one whose shortest literal is longest."""
+    """The best literal set of a sequence: the one whose weakest literal is strongest."""
     candidates: list[set[str]] = []
     run: list[str] = []
 
@@ -83,7 +91,13 @@ def _best(sequence: Any) -> set[str] | None:
         if inner:
             candidates.append(inner)
     close()
-    return max(candidates, key=lambda literals: (min(map(len, literals)), -len(literals)), default=None)
+    return max(candidates, key=lambda literals: (min(map(_strength, literals)), -len(literals)), default=None)
+
+
+def _strength(literal: str) -> int:
+    """Its length in bytes, doubled; what stands in every line of a healthy log is weaker than the shortest that is allowed."""
+    size = len(literal.encode("utf-8", "replace"))
+    return 2 * size if size < SHORTEST or literal.lower() not in EVERYWHERE else 2 * SHORTEST - 1
 
 
 def _branches(branches: Any) -> set[str] | None:
