@@ -54,7 +54,7 @@ _RISES = (
     r"|increas\w{0,4} (?:over time|steadily|continuously|gradually|linearly|slowly|without bound|with (?:every|each))"
 )
 _KEPT = r"(?:never|not|n't) (?:be )?(?:freed|released|given back|returned|reclaimed|come back|go down|drop)"
-_MEMORY = r"(?:memory|\brss\b|\brssanon\b|\bres\b|\bhbm\b|\bram\b|\bvram\b)"
+_MEMORY = r"(?:memory|kv[ _-]?cache|\bblocks\b|\brss\b|\brssanon\b|\bres\b|\bhbm\b|\bram\b|\bvram\b)"
 _ENGLISH = re.compile(
     rf"memory leak|leaks? memory|memory is leaking|leaking memory|{_MEMORY}.{{0,100}}(?:{_RISES}|{_KEPT})|(?:{_RISES}).{{0,40}}{_MEMORY}"
     r"|(?:out of|exhausted?(?: the)?|fills?(?: up)?(?: the)?) (?:host|cpu|system) memory|(?:host|cpu|system) memory (?:is |was |gets |runs? )?(?:exhausted|out)",
@@ -66,7 +66,7 @@ _CHINESE = re.compile(
     re.IGNORECASE,
 )
 _NOT_SAID = re.compile(
-    r"[?？]\s*$|吗[。\s]*$|\bno (?:memory )?leak|not (?:a )?(?:memory )?leak|without (?:any |a )?(?:memory )?leak|\bfix(?:es|ed|ing)?\b.{0,60}leak|leak.{0,30}\b(?:is |was |been )?fixed"
+    r"[?？]\s*$|吗[。\s]*$|\b(?:if|whether|in case|unless)\b|^\W*(?:does|do|is|are|can|will|would|could)\b|如果|假如|一旦|是否|\bno (?:memory )?leak|not (?:a )?(?:memory )?leak|without (?:any |a )?(?:memory )?leak|\bfix(?:es|ed|ing)?\b.{0,60}leak|leak.{0,30}\b(?:is |was |been )?fixed"
     r"|(?:没有|无|修复|解决|排除|避免|不是|并非|不存在|未发现|未见).{0,10}[内显]存(?:泄|.{0,4}(?:增长|上涨))|leaked (?:shared_memory|semaphore|instance)"
     r"|(?:does|do|did|is|was) ?(?:not|n't) (?:grow|increase|leak|rise)|does(?: not|n't) (?:grow|increase|leak)|stays? flat|remains? (?:flat|stable|constant)|保持平稳|趋于平稳|保持稳定"
     r"|\b(?:try|consider|by|for|when) increasing|(?:to|can|could|may|might|will|should) (?:increase|grow)|\bincrease (?:the|--|`)|working[_ ]set|page cache|buff/cache|\bvirt\b|页缓存"
@@ -83,17 +83,29 @@ _PROCESSES = (
     (Who.API, re.compile(r"api[ _-]?server", re.IGNORECASE)),
     (Who.WORKER, re.compile(r"worker", re.IGNORECASE)),
 )
+_CLAUSE = re.compile(r"[,;:，；。：!！]\s{0,4}|\.\s{1,4}| but | while | whereas |，?但|而(?=[A-Za-z])")
+_LONGEST = 2000
 _RESIDENT = 64.0
 """GiB of resident memory in `top` from which a worker is far beyond what it needs (173 GiB in the reference report)."""
 
 
 def read(text: str) -> tuple[Where, Who] | None:
-    """Which memory of which process a line says is growing; None if it does not say so."""
-    text = text[:2000]
-    if not (_ENGLISH.search(text) or _CHINESE.search(text)) or _NOT_SAID.search(text):
-        return None
-    where = Where.KV if _KV.search(text) else Where.DEVICE if _DEVICE.search(text) else Where.HOST if _HOST.search(text) else Where.UNTOLD
-    return where, next((who for who, pattern in _PROCESSES if pattern.search(text)), Who.UNTOLD)
+    """Which memory of which process a line says is growing; None if it does not say so. The first clause that says so counts."""
+    text = text[:_LONGEST]
+    for clause in (*_CLAUSE.split(text), text):
+        if (_ENGLISH.search(clause) or _CHINESE.search(clause)) and not _NOT_SAID.search(clause):
+            return _where(clause), _who(clause if _who(clause) is not Who.UNTOLD else text)
+    return None
+
+
+def _where(text: str) -> Where:
+    return Where.KV if _KV.search(text) else Where.DEVICE if _DEVICE.search(text) else Where.HOST if _HOST.search(text) else Where.UNTOLD
+
+
+def _who(text: str) -> Who:
+    """The process that is named first: what follows is mostly what it is compared with."""
+    named = [(found.start(), who) for who, pattern in _PROCESSES if (found := pattern.search(text))]
+    return min(named, key=lambda item: item[0])[1] if named else Who.UNTOLD
 
 
 def told(matches: Matches) -> tuple[Growth, ...]:

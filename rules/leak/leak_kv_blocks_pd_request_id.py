@@ -16,7 +16,8 @@ WANTED = "vllm-ascend 0.15.0rc1 or later"
 
 def judge(packages: Packages, commands: ServeCommands | None, matches: Matches) -> Iterator[Hit]:
     version = growth.release(packages, "vllm-ascend", "< 0.15.0rc1")
-    given = "kv-transfer-config" if growth.option(commands, "kv-transfer-config") else ""
+    option = growth.option(commands, "kv-transfer-config")
+    given = "kv_producer" in option or "kv_consumer" in option
     if version is None or not (given or (matches.looked and matches["pd"])):
         return
     said = f"prefill/decode separation on vllm-ascend {version}"
