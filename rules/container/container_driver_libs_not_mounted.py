@@ -19,8 +19,11 @@ def judge(
     inside = container is not None and container.inside
     if install is not None:  # a machine: its disk decides
         if not inside:
-            yield from _unmounted(runs, logged=False)
-            raise Skip("not in a container")
+            notes = tuple(_unmounted(runs, logged=False))
+            if not notes:
+                raise Skip("not in a container")
+            yield from notes
+            return
         if install.libraries.get(LIBRARY) is None:
             raise Skip(f"whether {install.root}/driver holds {LIBRARY} is not known")
         if presence is not None and presence.present is False:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from doctor.facts.target import Environment
-from doctor.finding import Basis, Evidence, Hit, Severity
+from doctor.finding import Basis, Evidence, Hit, Severity, Skip
 from doctor.logscan.signature import Matches, evidence_of
 
 MASK = "ASCEND_RT_VISIBLE_DEVICES"
@@ -18,6 +18,8 @@ def judge(environment: Environment | None, matches: Matches) -> Iterator[Hit]:
     if lines:
         yield Hit(found=lines[0].text[:300], evidence=(evidence_of(lines),), basis=Basis.LOG, position=lines[0].ordinal + 1)
         return
+    if environment is None and not matches.looked:
+        raise Skip("no environment is known, and no log was given")
     mask = environment.values.get(MASK, "") if environment is not None else ""
     wrong = _fault(mask)
     if environment is None or wrong is None:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from doctor.facts.target import Environment, Imports
-from doctor.finding import Basis, Confidence, Evidence, Hit
+from doctor.finding import Basis, Confidence, Evidence, Hit, Skip
 from doctor.logscan.signature import Matches, evidence_of
 
 MASK = "ASCEND_RT_VISIBLE_DEVICES"
@@ -14,6 +14,8 @@ _IDS = re.compile(r"\d{1,3}(?:,\d{1,3})*", re.ASCII)
 def judge(environment: Environment | None, imports: Imports | None, matches: Matches) -> Iterator[Hit]:
     mask = environment.values.get(MASK, "") if environment is not None else ""
     listed = len(mask.split(",")) if _IDS.fullmatch(mask) else 0
+    if not matches.looked and (environment is None or (listed and imports is None)):
+        raise Skip("how many devices are visible is not known, and no log was given")
     lines = matches["assertion"]
     if lines:
         yield Hit(

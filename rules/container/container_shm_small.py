@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from doctor.facts.container import Container, RunCommands
 from doctor.facts.machine import Disks
-from doctor.finding import Basis, Confidence, Evidence, Hit, Severity
+from doctor.finding import Basis, Confidence, Evidence, Hit, Severity, Skip
 from doctor.logscan.signature import Matches, evidence_of
 
 NEAR = 12
@@ -20,6 +20,8 @@ AMPLE = 16 * 2**30
 
 
 def judge(container: Container | None, disks: Disks | None, runs: RunCommands | None, matches: Matches) -> Iterator[Hit]:
+    if not matches.looked and disks is None and runs is None:
+        raise Skip("the size of /dev/shm is not known, and no log was given")
     frames = [match.ordinal for match in matches["shared"]]
     lines = matches["short"] + tuple(m for m in matches["enospc"] if any(abs(m.ordinal - at) <= NEAR for at in frames))
     lines = tuple({match.ordinal: match for match in lines}.values())

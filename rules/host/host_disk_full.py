@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from doctor.facts.machine import Disk, Disks
-from doctor.finding import Basis, Confidence, Evidence, Hit
+from doctor.finding import Basis, Confidence, Evidence, Hit, Skip
 from doctor.logscan.signature import Matches, evidence_of
 
 NEAR = 12
@@ -17,6 +17,8 @@ _IMAGES = ("/dev/loop", "/dev/sr", "tmpfs", "devtmpfs", "shm", "udev", "squashfs
 
 
 def judge(disks: Disks | None, matches: Matches) -> Iterator[Hit]:
+    if disks is None and not matches.looked:
+        raise Skip("no file system is known, and no log was given")
     elsewhere = [match.ordinal for match in matches["elsewhere"]]
     lines = tuple(match for match in matches["full"] if not any(abs(match.ordinal - at) <= NEAR for at in elsewhere))
     if lines:

@@ -3,11 +3,13 @@
 from collections.abc import Iterator
 
 from doctor.facts.container import Container
-from doctor.finding import Basis, Confidence, Hit
+from doctor.finding import Basis, Confidence, Hit, Skip
 from doctor.logscan.signature import Matches, evidence_of
 
 
 def judge(container: Container | None, matches: Matches) -> Iterator[Hit]:
+    if not matches.looked:
+        raise Skip("no log was given")
     if container is not None and container.inside:
         return
     lines = matches["denied"]
