@@ -133,6 +133,10 @@ class Host(Protocol):
         """The file's text: its first (or, with `tail`, last) `limit` bytes. Regular files only; links are followed inside the host."""
         ...
 
+    def read_raw(self, path: str, limit: int, offset: int = 0) -> bytes | Unavailable:
+        """At most `limit` bytes of a regular file from `offset` on, as they are: for binary headers, never for text that people read."""
+        ...
+
     def list(self, glob: str) -> tuple[str, ...] | Unavailable:
         """Absolute paths that match the pattern (`*`, `?`, `[…]` within one component), sorted; () if none does."""
         ...

@@ -35,6 +35,9 @@ class LiveHost:
     def read(self, path: str, limit: int = READ_LIMIT, tail: bool = False) -> str | Unavailable:
         return self._tree.read(path, limit, tail)
 
+    def read_raw(self, path: str, limit: int, offset: int = 0) -> bytes | Unavailable:
+        return self._tree.read_bytes(path, limit, offset=offset)
+
     def list(self, glob: str) -> tuple[str, ...] | Unavailable:
         return self._tree.glob(glob)
 

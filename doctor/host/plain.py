@@ -42,12 +42,16 @@ class PlainHost:
         self._outputs = tuple(_transcript(folder / "commands.txt"))
 
     def read(self, path: str, limit: int = READ_LIMIT, tail: bool = False) -> str | Unavailable:
+        return self._refused(path) or self._tree.read(path, limit, tail)
+
+    def read_raw(self, path: str, limit: int, offset: int = 0) -> bytes | Unavailable:
+        return self._refused(path) or self._tree.read_bytes(path, limit, offset=offset)
+
+    def _refused(self, path: str) -> Unavailable | None:
         info = self.stat(path)
         if isinstance(info, Unavailable):
             return info
-        if info.kind is Kind.CHAR_DEVICE:
-            return Unavailable(path, Why.DENIED, "not a regular file")
-        return self._tree.read(path, limit, tail)
+        return Unavailable(path, Why.DENIED, "not a regular file") if info.kind is Kind.CHAR_DEVICE else None
 
     def list(self, glob: str) -> tuple[str, ...] | Unavailable:
         return self._tree.glob(glob) if self._has_files else Unavailable(glob, Why.NOT_RECORDED)
@@ -100,7 +104,8 @@ class PlainHost:
             for output in self._outputs:
                 if output.argv in (("env",), ("printenv",)):
                     return parse_env(output.stdout)
-        return Unavailable(f"environment of process {pid}", Why.NOT_RECORDED)
+        text = self.read(f"/proc/{pid}/environ") if pid else ""  # written by hand: one variable a line
+        return parse_env(text) if isinstance(text, str) and text else Unavailable(f"environment of process {pid}", Why.NOT_RECORDED)
 
     def listening(self) -> tuple[Listener, ...] | Unavailable:
         return Unavailable("listening sockets", Why.NOT_RECORDED)

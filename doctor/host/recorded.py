@@ -6,6 +6,7 @@ host is open; a folder that is no recording raises `NotAHost`.
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import pathlib
@@ -39,6 +40,8 @@ T = TypeVar("T")
 MANIFEST_LIMIT = MIB
 RECORDS_LIMIT = 256 * MIB
 ANSWER_LIMIT = 64 * MIB
+RAW_LIMIT = 160 * MIB
+"""Of an answer in base64: the largest header of a weight file is 100 MB before it is encoded."""
 
 
 class NotAHost(ValueError):  # noqa: N818  # read as "that is not a host"
@@ -102,6 +105,9 @@ class RecordedHost:
         text = self._answer(self._whole[path], path, lambda answer: self._text(answer["file"]))
         return text if isinstance(text, Unavailable) else _cut(text, limit, tail)
 
+    def read_raw(self, path: str, limit: int, offset: int = 0) -> bytes | Unavailable:
+        return self._answer(question("read_raw", path, limit, offset), path, lambda answer: self._raw(answer["base64"]))
+
     def list(self, glob: str) -> tuple[str, ...] | Unavailable:
         return self._answer(question("list", glob), glob, lambda answer: texts_from_json(answer["paths"]))
 
@@ -155,6 +161,12 @@ class RecordedHost:
             raise ValueError(name)
         # Cleaned when it was recorded, if doctor recorded it.
         return clean(data.decode("utf-8", "replace"))
+
+    def _raw(self, name: str) -> bytes:
+        data = self._bytes(name, RAW_LIMIT)
+        if data is None:
+            raise ValueError(name)
+        return base64.b64decode(data, validate=True)
 
     def _bytes(self, name: str, limit: int) -> bytes | None:
         """The regular file of this name in the folder, None for anything else; no link is followed."""

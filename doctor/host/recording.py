@@ -6,6 +6,7 @@ what a replay sees. Nothing on this machine is changed but the snapshot's folder
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import pathlib
@@ -77,6 +78,10 @@ class RecordingHost:
             question("read", path, limit, tail), lambda: self._host.read(path, limit, tail), lambda text: self._keep_text(path, text, limit)
         )
 
+    def read_raw(self, path: str, limit: int, offset: int = 0) -> bytes | Unavailable:
+        key = question("read_raw", path, limit, offset)
+        return self._ask(key, lambda: self._host.read_raw(path, limit, offset), lambda data: self._keep_raw(key, data))
+
     def list(self, glob: str) -> tuple[str, ...] | Unavailable:
         return self._ask(question("list", glob), lambda: self._host.list(glob), lambda paths: {"paths": [*paths]})
 
@@ -142,6 +147,12 @@ class RecordingHost:
             else:
                 return {"file": name, "whole": whole}
         raise FileExistsError(17, "name taken")
+
+    def _keep_raw(self, key: str, data: bytes) -> Json:
+        """As base64, so that a snapshot holds nothing but text."""
+        name = f"raw/{digest(key)}.b64"
+        self._write(name, base64.b64encode(data).decode("ascii"))
+        return {"base64": name}
 
     def _same(self, name: str, text: str) -> bool:
         try:

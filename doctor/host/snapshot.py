@@ -3,6 +3,7 @@
     manifest.json                          schema_version, tool, host (its label), time, records (the name of the next)
     records.jsonl                          one question a line with its answer, or with the name of the file that holds it
     files/…                                a mirror of / with the text of what was read
+    raw/<hash>.b64                         bytes that are no text (headers of weight files), as base64
     commands/<slug>-<hash>/                meta.json, stdout, stderr
     processes.json  environ/<pid>.json     whole answers
 

@@ -127,11 +127,12 @@ class Tree:
         data = self.read_bytes(path, limit, tail)
         return clean(decode(data)) if isinstance(data, bytes) else data
 
-    def read_bytes(self, path: str, limit: int, tail: bool = False) -> bytes | Unavailable:
+    def read_bytes(self, path: str, limit: int, tail: bool = False, offset: int = 0) -> bytes | Unavailable:
+        """The file's first (or last) `limit` bytes; `offset` bytes are left out before the first."""
         try:
             if not self._prefix:
-                return _read("/" + path.lstrip("/"), limit, tail, 0)
-            return _read(self.real(self._walk(path)), limit, tail, os.O_NOFOLLOW)
+                return _read("/" + path.lstrip("/"), limit, tail, 0, offset)
+            return _read(self.real(self._walk(path)), limit, tail, os.O_NOFOLLOW, offset)
         except _NotRegularError:
             return Unavailable(path, Why.DENIED, "not a regular file")
         except (OSError, ValueError) as error:
@@ -166,7 +167,7 @@ class _TooManyError(Exception):
     pass
 
 
-def _read(located: str, limit: int, tail: bool, flags: int) -> bytes:
+def _read(located: str, limit: int, tail: bool, flags: int, offset: int) -> bytes:
     # Looked at before it is opened, since opening alone makes some devices act; and again after, since it may have been exchanged.
     if not stat.S_ISREG(os.stat(located).st_mode):
         raise _NotRegularError
@@ -177,6 +178,8 @@ def _read(located: str, limit: int, tail: bool, flags: int) -> bytes:
             raise _NotRegularError
         if tail and info.st_size > limit:
             os.lseek(descriptor, info.st_size - limit, os.SEEK_SET)
+        elif offset > 0 and not tail:
+            os.lseek(descriptor, offset, os.SEEK_SET)
         if tail and info.st_size == 0:
             return _last(descriptor, limit)
         return _first(descriptor, limit)

@@ -50,6 +50,10 @@ class TreeHost:
         text = self.files.get(self._real(path))
         return Unavailable(path, Why.MISSING) if text is None else text[-limit:] if tail else text[:limit]
 
+    def read_raw(self, path: str, limit: int, offset: int = 0) -> bytes | Unavailable:
+        text = self.read(path, len(self.files.get(self._real(path), "")) + 1)
+        return text if isinstance(text, Unavailable) else text.encode("utf-8", "surrogateescape")[offset : offset + limit]
+
     def _refused(self, path: str) -> bool:
         return any(path == denied or path.startswith(denied + "/") for denied in self.denied)
 

@@ -35,6 +35,9 @@ class FakeHost:
         self.asked.append(path)
         return f"{path!r}: 驱动\n"[:limit] if path != "/denied" else Unavailable(path, Why.DENIED, "not a regular file")
 
+    def read_raw(self, path: str, limit: int, offset: int = 0) -> bytes | Unavailable:
+        return bytes(range(256))[offset : offset + limit] if path != "/denied" else Unavailable(path, Why.DENIED, "not a regular file")
+
     def list(self, glob: str) -> tuple[str, ...] | Unavailable:
         return () if "none" in glob else (glob + "/a", glob + "/b") if "big" not in glob else Unavailable(glob, Why.TOO_BIG, "more")
 
@@ -71,6 +74,9 @@ QUESTIONS: list[Callable[[Host], Any]] = [
     *[lambda host, path=path: host.read(path) for path in (*PATHS, "/denied")],
     lambda host: host.read("/etc/os-release", limit=5),
     lambda host: host.read("/etc/os-release", limit=5, tail=True),
+    *[lambda host, path=path: host.read_raw(path, 8) for path in (*PATHS, "/denied")],
+    lambda host: host.read_raw("/model/a.safetensors", 200, 8),
+    lambda host: host.read_raw("/model/a.safetensors", 100, 200),
     *[lambda host, glob=glob: host.list(glob) for glob in ("/dev/davinci*", "/none*", "/big*")],
     *[lambda host, path=path: host.stat(path) for path in ("/dev/davinci0", "/gone")],
     *[lambda host, path=path: host.resolve(path) for path in ("/usr", "/gone")],
