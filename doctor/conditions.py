@@ -18,6 +18,7 @@ from doctor.facts.container import Container, RunCommands
 from doctor.facts.driver import Driver, Firmware
 from doctor.facts.kernel import Governors, NumaNodes, Sysctls, TransparentHugePages
 from doctor.facts.machine import Disks, Machine, Memory, OperatingSystem
+from doctor.facts.model import ModelFolder, Models
 from doctor.facts.npu import Chip, DeviceNodes, NpuPresence, Npus, NpuSmi
 from doctor.facts.target import AscendBuild, Environment, Packages, TorchBuild
 from doctor.facts.vllm import ServeCommands, VllmProcesses
@@ -107,6 +108,16 @@ def _images(fact: RunCommands, _key: str) -> Value | None | tuple[Value, ...]:
     return tuple(command.image for command in fact.commands if command.image) or None
 
 
+def _model(read: Callable[[ModelFolder], Value | None]) -> Callable[[Any, str], Value | None | tuple[Value, ...]]:
+    """A value of every model; ABSENT where each of them was looked at and none has it."""
+
+    def values(fact: Models, _key: str) -> Value | None | tuple[Value, ...]:
+        found = tuple(value for model in fact.models if (value := read(model.folder)) is not None)
+        return found or (ABSENT if fact.models else None)
+
+    return values
+
+
 def _of(name: str) -> Callable[[Any, str], Value | None]:
     return lambda fact, _key: getattr(fact, name)
 
@@ -156,6 +167,12 @@ FIELDS: dict[str, FieldSpec] = {
         FieldSpec("flag.", TEXT, ServeCommands, _flag, "vllm flag without dashes; '' for a bare one"),
         FieldSpec("keyword.", TEXT, ServeCommands, _keyword, "argument of LLM(…)"),
         FieldSpec("vllm.running", TEXT, VllmProcesses, lambda f, _k: "yes" if f.processes else "no"),
+        FieldSpec("model.architecture", TEXT, Models, _model(lambda f: f.config.architectures[0] if f.config and f.config.architectures else None), "of config.json"),
+        FieldSpec("model.type", TEXT, Models, _model(lambda f: f.config.model_type if f.config else None), "model_type of config.json"),
+        FieldSpec("model.dtype", TEXT, Models, _model(lambda f: f.config.dtype if f.config else None), "bfloat16, float16, float32"),
+        FieldSpec("model.quantization", TEXT, Models, _model(lambda f: f.quantization), "ascend (msModelSlim), or quant_method of config.json"),
+        FieldSpec("model.quant_type", TEXT, Models, _model(lambda f: f.description.main_type if f.description else None), "W8A8_DYNAMIC …"),
+        FieldSpec("model.max_positions", NUMBER, Models, _model(lambda f: f.config.number("max_positions") if f.config else None), "tokens"),
         FieldSpec("container.kind", TEXT, Container, lambda f, _k: f.kind or ABSENT),
         FieldSpec("container.image", TEXT, RunCommands, _images),
     )

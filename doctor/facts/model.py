@@ -14,6 +14,7 @@ from typing import Any
 from doctor.facts import Facts, Provider
 from doctor.facts.model_config import ModelConfig, parse_config
 from doctor.facts.quantisation import QuantDescription, parse_description
+from doctor.facts.safetensors import LFS_MARK, START_BYTES
 from doctor.facts.shards import Shards, read_shards
 from doctor.facts.vllm import ServeCommand, ServeCommands
 from doctor.host import MIB, Host, Kind, Unavailable, Why
@@ -47,6 +48,8 @@ class ModelFolder:
     tokenizer_config: ModelConfig | None = None
     chat_template: bool | None = None
     """Whether a chat template is there; None where tokenizer_config.json cannot be read."""
+    pointers: tuple[str, ...] = ()
+    """Small files (configuration, tokenizer) that are pointers of Git LFS."""
 
     def file(self, name: str) -> str:
         return f"{self.path}/{name}"
@@ -149,7 +152,13 @@ def _folder(host: Host, path: str, files: Mapping[str, int]) -> ModelFolder:
         generation.problem if generation else "",
         tokenizer,
         _chat_template(files, tokenizer),
+        tuple(name for name, size in files.items() if 100 <= size <= 300 and not name.endswith(_WEIGHTS) and _is_pointer(host, f"{path}/{name}")),
     )
+
+
+def _is_pointer(host: Host, path: str) -> bool:
+    start = host.read_raw(path, START_BYTES)
+    return isinstance(start, bytes) and start.startswith(LFS_MARK)
 
 
 def _chat_template(files: Mapping[str, int], tokenizer: ModelConfig | None) -> bool | None:
@@ -179,6 +188,9 @@ def _read_models(host: Host, facts: Facts) -> Models | Unavailable:
         if path is None or path in found or len(found) >= MOST_MODELS:
             continue
         model = read_model(host, path, command)
+        if isinstance(model, Unavailable) and command.pid:  # a server in a container has its own root
+            inside = read_model(host, f"/proc/{command.pid}/root{path}", command)
+            model = inside if isinstance(inside, Model) else model
         if isinstance(model, Model):
             found[path] = model
         elif model.why is Why.MISSING:
@@ -196,6 +208,20 @@ def model_path(command: ServeCommand) -> str | None:
     return posixpath.normpath(model) if model.startswith("/") and "$" not in model and "\0" not in model else None
 
 
+def setting(command: ServeCommand | None, name: str) -> str | None:
+    """The value of a flag ("" for a bare one), or of the same argument of an LLM(…) call; None where it was not given."""
+    if command is None:
+        return None
+    keyword = command.keywords.get(name.replace("-", "_"))
+    return command.flags.get(name, None if keyword in ("None", "False") else "" if keyword == "True" else keyword)
+
+
+def length(text: str | None) -> int | None:
+    """Tokens as vLLM reads them: "32768", "32k" (thousand), "32K" (1024); None for "auto" and anything else."""
+    found = re.fullmatch(r"(\d{1,9})([kKmM]?)", (text or "").strip())
+    return int(found[1]) * {"": 1, "k": 1000, "K": 1024, "m": 10**6, "M": 2**20}[found[2]] if found else None
+
+
 PROVIDERS: tuple[Provider[Any], ...] = (Provider(Models, _read_models),)
 
-__all__ = ["Model", "ModelFolder", "Models", "PROVIDERS", "literal", "model_path", "read_model"]
+__all__ = ["Model", "ModelFolder", "Models", "PROVIDERS", "length", "literal", "model_path", "read_model", "setting"]
