@@ -51,6 +51,16 @@ class Doctor(click.Group):
             raise
 
 
+class Lint(click.Command):
+    """A command whose arguments after `--` are a command line of another program, and never options of ours."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        at = args.index("--") if "--" in args else len(args)
+        rest = super().parse_args(ctx, args[:at])
+        ctx.params["words"] = tuple(args[at + 1 :])
+        return rest
+
+
 def _valued(param: click.Parameter) -> list[str]:
     return param.opts if isinstance(param, click.Option) and not param.is_flag and not param.count else []
 
@@ -75,7 +85,7 @@ def build(language: str) -> Doctor:
         params=[click.Option(["--version"], is_flag=True, is_eager=True, expose_value=False, callback=version, help=speak("help_version"))],
     )
 
-    def add(name: str, *params: click.Parameter) -> None:
+    def add(name: str, *params: click.Parameter, kind: type[click.Command] = click.Command) -> None:
         def callback(**given: Any) -> Answer:
             from doctor import tasks
 
@@ -83,7 +93,7 @@ def build(language: str) -> Doctor:
             answer: Answer = _completion(options, **given) if name == "completion" else getattr(tasks, name)(options, **given)
             return answer
 
-        command = click.Command(name, callback=callback, help=speak(f"help_{name}"), short_help=speak(f"help_{name}"), params=[*params, *_common(speak)], context_settings=_HELP)
+        command = kind(name, callback=callback, help=speak(f"help_{name}"), short_help=speak(f"help_{name}"), params=[*params, *_common(speak)], context_settings=_HELP)
         group.add_command(command)
 
     host = [
@@ -95,6 +105,8 @@ def build(language: str) -> Doctor:
     files = click.Argument(["files"], nargs=-1, metavar="FILE...")
     add("check", *host, logs)
     add("log", click.Argument(["files"], nargs=-1, required=True, metavar="FILE...|-"))
+    version_option = click.Option(["--vllm-version"], metavar="VERSION", help=speak("help_vllm_version"))
+    add("lint", click.Argument(["files"], nargs=-1, metavar="[FILE...|-] [-- COMMAND...]"), version_option, *host, kind=Lint)
     add("record", click.Argument(["folder"], metavar="DIR"), host[1], host[2], logs)
     add("explain", click.Argument(["name"], metavar="ID|CODE", shell_complete=_rule_names))
     add("rules", click.Option(["--fields"], is_flag=True, help=speak("help_fields")))

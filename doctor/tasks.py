@@ -124,6 +124,45 @@ def _text(options: Options, files: Sequence[str], book: Rulebook, chosen: Select
         return examine_text(_label(sources, options.speak), chunks, book, chosen, size, progress.heard)
 
 
+def lint(
+    options: Options, files: Sequence[str], words: Sequence[str], vllm_version: str | None, recorded: str | None, root: str | None, python: str | None
+) -> Answer:
+    """Judges commands that start vLLM, without running them."""
+    from doctor.lint.choose import named_release
+    from doctor.lint.examine import Input, examine_commands
+    from doctor.report.progress import Progress
+
+    if not files and not words:
+        raise Refused(options.speak("lint_nothing"))
+    if vllm_version is not None and named_release(vllm_version) is None:
+        raise Refused(options.speak("lint_bad_version", version=vllm_version))
+    book = _rulebook()
+    chosen, problems = selection(options, book), list[str]()
+    host = _host(options, recorded, root)
+    with Progress(options.speak, options.detail) as progress:
+        inputs = [Input(label, text) for label, text in _texts(options, files, problems, progress)]
+        inputs += [Input(options.speak("lint_command_line"), words=tuple(clean(word) for word in words))] if words else []
+        linted = examine_commands(inputs, host, book, chosen, python=python, version=vllm_version, heard=progress.heard)
+    problems += [options.speak("lint_no_command", name=name) for name in linted.empty]
+    return _reported(options, chosen, linted.examination, problems)
+
+
+def _texts(options: Options, files: Sequence[str], problems: list[str], progress: Any) -> Iterator[tuple[str, str]]:
+    """(name, text) of each file, as far as `TEXT_LIMIT`; what is cut off is told."""
+    from doctor.lint.inputs import TEXT_LIMIT
+
+    read: dict[str, bytearray] = {}
+    for source in _sources(files):
+        kept = read.setdefault(source.label, bytearray())
+        for chunk in _chunks([source], problems, progress):
+            if len(kept) + len(chunk.data) > TEXT_LIMIT:
+                problems.append(options.speak("lint_too_long", name=source.label, megabytes=TEXT_LIMIT // 2**20))
+                kept += chunk.data[: TEXT_LIMIT - len(kept)]
+                break
+            kept += chunk.data
+    yield from ((label, data.decode("utf-8", "replace")) for label, data in read.items())
+
+
 def _reported(
     options: Options, chosen: Selection, examination: Examination, problems: list[str], folder: str = "", host: object = None
 ) -> Answer:

@@ -110,6 +110,11 @@ WORDS = {
     "no_root": "{folder}: no such folder.",
     "from_and_root": "--from and --root exclude each other: a recording has its own root.",
     "text_and_host": "Files are a report of their own: they do not go with --from, --root or --python.",
+    "lint_nothing": "Name a file, or put the command after two dashes: doctor lint -- vllm serve MODEL …",
+    "lint_bad_version": "{version} is not a version of vLLM, and no release of vllm-ascend that doctor knows.",
+    "lint_command_line": "command line",
+    "lint_no_command": "{name}: nothing in it starts vLLM or a container",
+    "lint_too_long": "{name}: only the first {megabytes} MB were read",
     "interrupted": "Interrupted.",
     "internal": "doctor itself broke: {why}. Please report it, with the output of the same command and -v.",
     # Help
@@ -120,6 +125,8 @@ WORDS = {
     "help_check": "Check this machine, a recorded one, or one that is mounted elsewhere.",
     "help_log": "Find causes in logs, or in the pasted text of a report: files, compressed files, folders, or - for standard input. "
     "Several are one report.",
+    "help_lint": "Judge commands that start vLLM without running them: in FILEs (shell script, Python, YAML configuration, docker run, compose, Kubernetes, systemd), or after --.",
+    "help_vllm_version": "The vLLM to judge by, such as 0.18.0 or \"vllm-ascend 0.18.0\"; otherwise that of the image, the installed one, or the newest known.",
     "help_record": "Check this machine, and record in DIR what was seen, so that it can be checked again elsewhere.",
     "help_explain": "Print the page of a rule, or what an error code means.",
     "help_rules": "List all rules.",

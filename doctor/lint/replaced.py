@@ -1,0 +1,93 @@
+"""What takes the place of flags that vLLM has dropped, and what flags that never existed were meant to do. Data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+INVENTED: Mapping[str, str] = {
+    "max-batch-size": "serving-flag-max-batch-size",
+    "ascend-opt": "serving-flag-ascend-opt",
+    "prefetch-batch": "serving-flag-prefetch-batch",
+    "batch-size": "serving-batch-size-keyword",
+}
+"""Flags of old articles -> the rule that says what is meant. `device` is one too where a release has no such flag."""
+
+REPLACED: Mapping[str, str] = {
+    "task": "--runner pooling, --convert",
+    "num-scheduler-steps": "nothing; scheduling is asynchronous by itself",
+    "multi-step-stream-outputs": "--stream-interval",
+    "preemption-mode": "nothing; requests are recomputed",
+    "swap-space": "nothing; for KV on the host: --kv-offloading-size",
+    "worker-use-ray": "--distributed-executor-backend ray",
+    "engine-use-ray": "--distributed-executor-backend ray",
+    "disable-async-output-proc": "nothing",
+    "tokenizer-pool-size": "nothing",
+    "tokenizer-pool-type": "nothing",
+    "tokenizer-pool-extra-config": "nothing",
+    "guided-decoding-backend": "--structured-outputs-config '{\"backend\": …}'",
+    "guided-decoding-disable-fallback": "--structured-outputs-config '{\"disable_fallback\": true}'",
+    "guided-decoding-disable-any-whitespace": "--structured-outputs-config '{\"disable_any_whitespace\": true}'",
+    "guided-decoding-disable-additional-properties": "--structured-outputs-config '{\"disable_additional_properties\": true}'",
+    "speculative-model": "--speculative-config '{\"model\": …}'",
+    "num-speculative-tokens": "--speculative-config '{\"num_speculative_tokens\": …}'",
+    "speculative-draft-tensor-parallel-size": "--speculative-config '{\"draft_tensor_parallel_size\": …}'",
+    "speculative-max-model-len": "--speculative-config '{\"max_model_len\": …}'",
+    "speculative-disable-by-batch-size": "--speculative-config '{\"disable_by_batch_size\": …}'",
+    "ngram-prompt-lookup-max": "--speculative-config '{\"prompt_lookup_max\": …}'",
+    "ngram-prompt-lookup-min": "--speculative-config '{\"prompt_lookup_min\": …}'",
+    "num-lookahead-slots": "--speculative-config",
+    "rope-scaling": "--hf-overrides '{\"rope_scaling\": …}'",
+    "rope-theta": "--hf-overrides '{\"rope_theta\": …}'",
+    "max-seq-len-to-capture": "--max-cudagraph-capture-size",
+    "max-context-len-to-capture": "--max-cudagraph-capture-size",
+    "cuda-graph-sizes": "--cudagraph-capture-sizes",
+    "enable-reasoning": "nothing; --reasoning-parser alone",
+    "disable-log-requests": "nothing; requests are logged only with --enable-log-requests",
+    "override-neuron-config": "--additional-config",
+    "override-pooler-config": "--pooler-config",
+    "disable-mm-preprocessor-cache": "--mm-processor-cache-gb 0",
+    "enable-multimodal-encoder-data-parallel": "--mm-encoder-tp-mode data",
+    "use-v2-block-manager": "nothing; it is always used",
+    "scheduler-delay-factor": "nothing",
+    "enable-prompt-adapter": "nothing; prompt adapters are gone",
+    "prompt-adapters": "nothing; prompt adapters are gone",
+    "max-prompt-adapters": "nothing; prompt adapters are gone",
+    "max-prompt-adapter-token": "nothing; prompt adapters are gone",
+    "lora-extra-vocab-size": "nothing",
+    "enable-lora-bias": "nothing",
+    "long-lora-scaling-factors": "nothing",
+    "calculate-kv-scales": "scales that are stored with the weights",
+    "disable-frontend-multiprocessing": "nothing",
+    "device": "nothing: the platform comes from vllm-ascend, the cards from ASCEND_RT_VISIBLE_DEVICES",
+    "quantization-param-path": "nothing",
+    "qlora-adapter-name-or-path": "--lora-modules",
+    "typical-acceptance-sampler-posterior-threshold": "nothing",
+    "typical-acceptance-sampler-posterior-alpha": "nothing",
+}
+"""Flag that was dropped -> what to use instead. Which release dropped it stands in vllm-flags.json."""
+
+ALIASES: Mapping[str, str] = {
+    "max-batch-tokens": "max-num-batched-tokens",
+    "max-length": "max-model-len",
+    "max-seq-len": "max-model-len",
+    "max-sequence-length": "max-model-len",
+    "context-length": "max-model-len",
+    "max-context-length": "max-model-len",
+    "num-gpus": "tensor-parallel-size",
+    "num-npus": "tensor-parallel-size",
+    "tp-size": "tensor-parallel-size",
+    "model-path": "model",
+    "model-name": "served-model-name",
+    "memory-fraction": "gpu-memory-utilization",
+    "npu-memory-utilization": "gpu-memory-utilization",
+    "mem-fraction-static": "gpu-memory-utilization",
+    "device-memory-utilization": "gpu-memory-utilization",
+    "concurrency": "max-num-seqs",
+    "max-concurrency": "max-num-seqs",
+    "max-concurrent-requests": "max-num-seqs",
+    "precision": "dtype",
+    "quant": "quantization",
+    "quantize": "quantization",
+    "npu-ids": "device-ids",
+}
+"""Names of other programs, or of other guides, -> what vLLM calls it. Used only where the release has that flag."""
