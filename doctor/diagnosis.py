@@ -63,9 +63,14 @@ def _parent(finding: Finding, findings: Sequence[Finding], rules: Mapping[str, R
     mine = _ROLE_ORDER[rule.role]
     for index, other in enumerate(findings):
         better = _ROLE_ORDER[rules[other.rule].role] < mine
-        if better and other.basis is not Basis.FACTS and other.severity is not Severity.NOTE:
+        if better and other.basis is not Basis.FACTS and other.severity is not Severity.NOTE and not _follows(other, finding, rules):
             return index
     return None
+
+
+def _follows(finding: Finding, other: Finding, rules: Mapping[str, Rule]) -> bool:
+    """Whether `finding` itself is explained by `other`, so that it cannot be what `other` stands under."""
+    return finding.rule in rules[other.rule].explains or other.rule in rules[finding.rule].yields_to
 
 
 def _root(index: int, parents: Mapping[int, int | None]) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from doctor.facts import Facts, Provider
@@ -31,6 +31,9 @@ class HccnCard:
     netmask: str | None = None
     text: str = ""
     """What it printed where it failed."""
+    vnic: str | None = None
+    """UP or DOWN of the virtual port; asked on A3 only."""
+    vnic_address: str | None = None
 
 
 @dataclass(frozen=True)
@@ -95,6 +98,11 @@ def parse_fec(text: str) -> str | None:
 def parse_ip(text: str) -> tuple[str | None, str | None]:
     """Address and netmask of `-ip -g`."""
     return _first(r"ipaddr(?:ess)?\s?:\s{0,8}([0-9a-f.:]{2,45})", text), _first(r"netmask\s?:\s{0,8}([0-9a-f.:]{2,45})", text)
+
+
+def parse_vnic(text: str) -> tuple[str | None, str | None]:
+    """Link and address of `-vnic -g`: "vnic link status: UP", "vnic ipaddr:192.0.2.10"."""
+    return parse_link(text), parse_ip(text)[0]
 
 
 def parse_hccn_conf(text: str) -> HccnConf:
@@ -162,7 +170,7 @@ def read_hccn(host: Host, facts: Facts) -> Hccn | Unavailable:
         return Unavailable("hccn_tool", Why.MISSING, "a PCIe card without a network port")
     ids = sorted({npu.phy_id if npu.phy_id is not None else npu.npu_id for npu in npus.chips})[:MOST_CARDS]
     tool = _Tool(host)
-    cards = tuple(_card(tool, card) for card in ids)
+    cards = tuple(_with_vnic(tool, _card(tool, card)) if chip.family == "a3" else _card(tool, card) for card in ids)
     if not tool.answered:
         return tool.refused or Unavailable("hccn_tool", Why.MISSING, "no NPU to ask about")
     return Hccn(cards)
@@ -184,6 +192,11 @@ def _card(tool: _Tool, card: int) -> HccnCard:
     understood = {"link": link, "net_health": health, "tls": tls, "fec": fec, "ip": address}
     failed = [told[what].strip()[:200] for what, value in understood.items() if value is None and told[what].strip()]
     return HccnCard(card, link, health, tls, fec, address, netmask, "\n".join(failed))
+
+
+def _with_vnic(tool: _Tool, card: HccnCard) -> HccnCard:
+    link, address = parse_vnic(tool.ask(card.npu_id, "vnic") or "")
+    return replace(card, vnic=link, vnic_address=address)
 
 
 PROVIDERS: tuple[Provider[Any], ...] = (
