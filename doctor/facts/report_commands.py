@@ -12,13 +12,17 @@ from doctor.facts.container import Container, RunCommand, RunCommands
 from doctor.facts.docker_run import parse_docker_runs
 from doctor.facts.report_blocks import ENVIRONMENT
 from doctor.facts.report_text import Sightings, Strength, Text
-from doctor.facts.vllm import ServeCommands, find_commands
+from doctor.facts.vllm import ServeCommand, ServeCommands, find_commands, parse_command
+from doctor.facts.yaml_words import word_lists
 
 MOST_STARTS = 50
 """Container starts that are read from one text."""
 
 COMMAND_LINES = 121
 COMPOSE_LINES = 400
+
+LIST_LINES = 60
+"""Lines from the start of a container's definition within which its command stands."""
 
 _TOOL = re.compile(r"\b(?:docker|podman|nerdctl|isula)\b.{0,80}\brun\b")
 _YAML_KEY = re.compile(r"[\w.\"'-]{1,80}\s{0,3}:(?:\s|$)|-\s|#")
@@ -38,7 +42,7 @@ def tell_commands(text: Text, told: Sightings) -> Iterator[object]:
     kind = _container_kind(text, starts)
     if kind is not None:
         yield Container(kind[0], source=text.place(kind[1])[0])
-    yield from _serve_commands(text, told)
+    yield from _serve_commands(text, told, starts)
 
 
 def _index(text: Text, source: str, line: int) -> int:
@@ -98,13 +102,41 @@ def _container_kind(text: Text, starts: list[RunCommand]) -> tuple[str, int] | N
     return None
 
 
-def _serve_commands(text: Text, told: Sightings) -> Iterator[object]:
+def _serve_commands(text: Text, told: Sightings, starts: list[RunCommand]) -> Iterator[object]:
     commands = []
     for command in find_commands(text.joined):
         at = min(max(command.line - 1, 0), len(text.lines) - 1)
         source, number = text.place(at)
         commands.append(replace(command, source=source, line=number))
+    listed = tuple(_listed_commands(text, starts))
+    commands = [command for command in commands if not _is_part(command, listed)]
+    seen = {command.argv for command in commands}
+    for command in listed:
+        if command.argv not in seen:
+            seen.add(command.argv)
+            commands.append(command)
+    for command in commands:
         for name, value in command.environment.items():
-            told.tell(ENVIRONMENT + name, value, Strength.KEYED, at)
+            told.tell(ENVIRONMENT + name, value, Strength.KEYED, _index(text, command.source, command.line))
     if commands:
         yield ServeCommands(tuple(commands), commands[0].source)
+
+
+def _is_part(command: ServeCommand, listed: tuple[ServeCommand, ...]) -> bool:
+    """Whether one line of a list was taken for a command of its own."""
+    return not command.flags and any(
+        whole.flags and whole.source == command.source and 0 <= command.line - whole.line <= LIST_LINES for whole in listed
+    )
+
+
+def _listed_commands(text: Text, starts: list[RunCommand]) -> Iterator[ServeCommand]:
+    """Serving commands that a container's definition holds word by word."""
+    for start in starts:
+        found = parse_command(start.command, start.source, start.line)
+        if found is not None:
+            yield found
+    for at, words in word_lists(text.lines, sorted({*text.having("command:"), *text.having("args:")})):
+        source, number = text.place(at)
+        found = parse_command(words, source, number)
+        if found is not None:
+            yield found
