@@ -49,21 +49,22 @@ class Growth:
 
 _RISES = (
     r"(?:keeps?|kept) (?:on )?(?:growing|increasing|climbing|rising|leaking|going up)|\bgrows?\b|\bgrowing\b|\bgrew\b|\bcreeps?\b|\bcreeping\b"
-    r"|\b(?:increases|increased|climbs|climbed|rises|rose|rising|climbing)\b|\bcontinu\w{2,8} (?:to )?(?:grow|increas|ris|climb)"
+    r"|\b(?:increases|increased|climbs|climbed|rises|rose|rising|climbing)\b|\bcontinu\w{1,8} (?:to )?(?:grow|increas|ris|climb)|\bballoon(?:s|ed)\b"
     r"|(?:slowly|steadily|gradually|linearly|constantly|continuously|monotonically|slow|steady|gradual|continuous|abnormal) (?:grow|increas|ris|climb)"
     r"|increas\w{0,4} (?:over time|steadily|continuously|gradually|linearly|slowly|without bound|with (?:every|each))"
 )
 _KEPT = r"(?:never|not|n't) (?:be )?(?:freed|released|given back|returned|reclaimed|come back|go down|drop)"
 _MEMORY = r"(?:memory|kv[ _-]?cache|\bblocks\b|\brss\b|\brssanon\b|\bres\b|\bhbm\b|\bram\b|\bvram\b)"
+# ASCII throughout: a Chinese character beside a Latin word is a word boundary then.
 _ENGLISH = re.compile(
-    rf"memory leak|leaks? memory|memory is leaking|leaking memory|{_MEMORY}.{{0,100}}(?:{_RISES}|{_KEPT})|(?:{_RISES}).{{0,40}}{_MEMORY}"
+    rf"(?:memory|\bmem|\bram) leak|leaks? memory|(?:unbounded|continuous|persistent|steady|linear|abnormal|constant|host|cpu|\bram|hbm|npu|device)\b.{{0,20}} memory (?:growth|increase|surge|overflow)|memory is leaking|leaking memory|{_MEMORY}.{{0,100}}(?:{_RISES}|{_KEPT})|(?:{_RISES}).{{0,40}}{_MEMORY}"
     r"|(?:out of|exhausted?(?: the)?|fills?(?: up)?(?: the)?) (?:host|cpu|system) memory|(?:host|cpu|system) memory (?:is |was |gets |runs? )?(?:exhausted|out)",
-    re.IGNORECASE,
+    re.IGNORECASE | re.ASCII,
 )
 _CHINESE = re.compile(
-    r"[内显]存泄[漏露]|[内显]存.{0,40}(?:(?:持续|不断|一直|稳定|逐渐|逐步|缓慢|线性|不停|慢慢)(?:地)?(?:增长|上涨|上升|增加|升高|变大|提升|走高|爬升)|越来越[高大多]|越占越多|(?:没有|未被|无法|不会|没|不)释放|降不下来|不下降|只增不减|居高不下)"
-    r"|(?:cpu|host|主机|宿主机|系统|服务器|服务器的)\s?内存.{0,12}(?:不足|耗尽|打满|占满|吃满|撑爆)|(?:耗尽|打满|占满|吃满).{0,6}(?:主机|宿主机|系统|cpu).{0,2}内存",
-    re.IGNORECASE,
+    r"[内显]存.{0,12}泄[漏露]|(?:[内显]存|\bhbm\b).{0,40}(?:(?:持续|不断|一直|稳定|逐渐|逐步|缓慢|线性|不停|慢慢)(?:地)?(?:增长|上涨|上升|增加|升高|变大|提升|走高|爬升)|越来越[高大多]|越占越多|(?:没有|未被|无法|不会|没|不)释放|降不下来|不下降|只增不减|居高不下)"
+    r"|(?:cpu|host|主机|宿主机|系统|服务器|服务器的)\s?内存.{0,12}(?:不足|耗尽|打满|占满|吃满|撑爆|打爆)|(?:耗尽|打满|占满|吃满|打爆|撑爆).{0,6}(?:主机|宿主机|系统|服务器|cpu).{0,2}内存",
+    re.IGNORECASE | re.ASCII,
 )
 _NOT_SAID = re.compile(
     r"[?？]\s*$|吗[。\s]*$|\b(?:if|whether|in case|unless)\b|^\W*(?:does|do|is|are|can|will|would|could)\b|如果|假如|一旦|是否|\bno (?:memory )?leak|not (?:a )?(?:memory )?leak|without (?:any |a )?(?:memory )?leak|\bfix(?:es|ed|ing)?\b.{0,60}leak|leak.{0,30}\b(?:is |was |been )?fixed"
@@ -71,17 +72,17 @@ _NOT_SAID = re.compile(
     r"|(?:does|do|did|is|was) ?(?:not|n't) (?:grow|increase|leak|rise)|does(?: not|n't) (?:grow|increase|leak)|stays? flat|remains? (?:flat|stable|constant)|保持平稳|趋于平稳|保持稳定"
     r"|\b(?:try|consider|by|for|when) increasing|(?:to|can|could|may|might|will|should) (?:increase|grow)|\bincrease (?:the|--|`)|working[_ ]set|page cache|buff/cache|\bvirt\b|页缓存"
     r"|how (?:do|to|can)|如何|怎么(?:排查|定位|判断|查)|会不会|是否会|是否存在|definitely lost|valgrind|内存不足时",
-    re.IGNORECASE,
+    re.IGNORECASE | re.ASCII,
 )
-_KV = re.compile(r"kv[ _-]?(?:cache|block|缓存|块)", re.IGNORECASE)
-_DEVICE = re.compile(r"\bhbm\b|npu|device|gpu|显存|\bvram\b", re.IGNORECASE)
-_HOST = re.compile(r"\bhost\b|\bcpu\b|system|\brss\b|rssanon|\bres\b|\bram\b|主机|内存|server memory|resident", re.IGNORECASE)
+_KV = re.compile(r"kv[ _-]?(?:cache|block|缓存|块)", re.IGNORECASE | re.ASCII)
+_DEVICE = re.compile(r"\bhbm\b|npu|device|gpu|显存|\bvram\b", re.IGNORECASE | re.ASCII)
+_HOST = re.compile(r"\bhost\b|\bcpu\b|system|\brss\b|rssanon|\bres\b|\bram\b|主机|内存|server memory|resident", re.IGNORECASE | re.ASCII)
 _PROCESSES = (
-    (Who.MOONCAKE, re.compile(r"mooncake", re.IGNORECASE)),
-    (Who.GATEWAY, re.compile(r"gateway|\bproxy\b|网关|代理|load[ -]?balanc|负载均衡|\bnginx\b", re.IGNORECASE)),
-    (Who.ENGINE, re.compile(r"engine[ _]?core|VLLM::EngineCor", re.IGNORECASE)),
-    (Who.API, re.compile(r"api[ _-]?server", re.IGNORECASE)),
-    (Who.WORKER, re.compile(r"worker", re.IGNORECASE)),
+    (Who.MOONCAKE, re.compile(r"mooncake", re.IGNORECASE | re.ASCII)),
+    (Who.GATEWAY, re.compile(r"gateway|\bproxy\b|网关|代理|load[ -]?balanc|负载均衡|\bnginx\b", re.IGNORECASE | re.ASCII)),
+    (Who.ENGINE, re.compile(r"engine[ _]?core|VLLM::EngineCor", re.IGNORECASE | re.ASCII)),
+    (Who.API, re.compile(r"api[ _-]?server", re.IGNORECASE | re.ASCII)),
+    (Who.WORKER, re.compile(r"worker", re.IGNORECASE | re.ASCII)),
 )
 _CLAUSE = re.compile(r"[,;:，；。：!！]\s{0,4}|\.\s{1,4}| but | while | whereas |，?但|而(?=[A-Za-z])")
 _LONGEST = 2000
@@ -125,6 +126,12 @@ def of_host(growths: tuple[Growth, ...]) -> tuple[Growth, ...]:
 def of_device(growths: tuple[Growth, ...]) -> tuple[Growth, ...]:
     """Those that may be NPU memory."""
     return tuple(growth for growth in growths if growth.where in (Where.DEVICE, Where.UNTOLD))
+
+
+def untold(growths: tuple[Growth, ...]) -> tuple[Growth, ...]:
+    """Those of host memory, or of memory that is not named, where the text speaks of no growing NPU memory as well."""
+    device = any(growth.where is Where.DEVICE for growth in growths)
+    return tuple(growth for growth in of_host(growths) if growth.who is Who.UNTOLD and not (device and growth.where is Where.UNTOLD))
 
 
 def swollen_workers(matches: Matches) -> tuple[Match, ...]:

@@ -22,6 +22,6 @@ def judge(packages: Packages, commands: ServeCommands | None, matches: Matches) 
     said = f"full-graph mode on vllm-ascend {version}"
     seen = growth.lines(growth.of_device(growth.observed(matches)))
     if seen:
-        yield growth.hit(seen, f"{said}, and NPU memory grows", Confidence.LIKELY, Severity.WARN, WANTED, Basis.BOTH)
+        yield growth.hit(seen, f"{said}, and NPU memory grows", Confidence.SURE, Severity.WARN, WANTED, Basis.BOTH)
     else:
         yield growth.static(packages, "vllm-ascend", said, WANTED)

@@ -11,7 +11,9 @@ from . import growth
 
 
 def judge(matches: Matches) -> Iterator[Hit]:
-    seen = tuple(said.match for said in growth.told(matches) if said.who is growth.Who.MOONCAKE and said.where is not growth.Where.DEVICE)
+    told = tuple(said for said in growth.told(matches) if said.where is not growth.Where.DEVICE)
+    about = bool(matches["store"]) and bool(matches["arenas"])
+    seen = tuple(said.match for said in told if said.who is growth.Who.MOONCAKE or (about and said.who is growth.Who.UNTOLD)) or matches["ended"]
     if seen:
-        confidence = Confidence.POSSIBLE if matches["jemalloc"] else Confidence.LIKELY
+        confidence = Confidence.POSSIBLE if matches["jemalloc"] and not about else Confidence.LIKELY
         yield growth.hit(seen, "a Mooncake process grows", confidence, None, "resident memory near the size of the segment")

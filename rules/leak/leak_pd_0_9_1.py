@@ -23,6 +23,6 @@ def judge(packages: Packages, commands: ServeCommands | None, matches: Matches) 
     said = f"vllm-ascend {version}"
     seen = growth.lines(growth.observed(matches))
     if seen and (given or matches["pd"]):
-        yield growth.hit(seen, f"{said} with prefill/decode separation or long mixed runs, and memory grows", Confidence.LIKELY, Severity.WARN, WANTED, Basis.BOTH)
+        yield growth.hit(seen, f"{said} with prefill/decode separation or long mixed runs, and memory grows", Confidence.SURE, Severity.WARN, WANTED, Basis.BOTH)
     elif given:
         yield growth.static(packages, "vllm-ascend", f"{said} with prefill/decode separation", WANTED)

@@ -25,7 +25,7 @@ def judge(packages: Packages, commands: ServeCommands | None, matches: Matches) 
     if matches.looked and matches["sleep"]:
         kept = matches["kept"] or growth.lines(growth.of_device(growth.told(matches)))
         if kept:
-            confidence = Confidence.LIKELY if sure else Confidence.POSSIBLE
+            confidence = Confidence.SURE if sure else Confidence.POSSIBLE
             yield growth.hit(kept, f"{said}, and NPU memory is not given back", confidence, Severity.WARN, WANTED, Basis.BOTH)
             return
     if sure and any("enable-sleep-mode" in c.flags or "enable_sleep_mode" in c.keywords for c in (commands.commands if commands is not None else ())):

@@ -16,7 +16,8 @@ CONFIRMED, SUSPECT = "== 0.22.*", ">=0.17.0, <0.24.dev0"
 
 def judge(packages: Packages, matches: Matches) -> Iterator[Hit]:
     version = growth.release(packages, "vllm", SUSPECT)
-    seen = tuple(said.match for said in growth.of_host(growth.told(matches)) if said.who is growth.Who.ENGINE)
+    told = growth.of_host(growth.told(matches))
+    seen = growth.lines(told) if matches["named"] else tuple(said.match for said in told if said.who is growth.Who.ENGINE)
     if version is not None and seen:
         confidence = Confidence.LIKELY if growth.release(packages, "vllm", CONFIRMED) else Confidence.POSSIBLE
         yield growth.hit(seen, f"vLLM {version}, and its engine core grows", confidence, None, "a vLLM with PR 44490", Basis.BOTH)

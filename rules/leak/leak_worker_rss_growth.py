@@ -11,9 +11,9 @@ from . import growth
 
 
 def judge(matches: Matches) -> Iterator[Hit]:
-    told = growth.of_host(growth.told(matches))
-    workers = growth.swollen_workers(matches) or tuple(said.match for said in told if said.who is growth.Who.WORKER)
-    seen = workers or tuple(said.match for said in told if said.who is growth.Who.UNTOLD)
+    told = growth.told(matches)
+    workers = growth.swollen_workers(matches) or tuple(said.match for said in growth.of_host(told) if said.who is growth.Who.WORKER)
+    seen = workers or growth.lines(growth.untold(told))
     if seen:
         said = "the workers keep growing in host memory" if workers else "host memory keeps growing; the report does not say of which process"
         yield growth.hit(seen, said, Confidence.LIKELY if workers else Confidence.POSSIBLE, None, "flat memory at equal load")

@@ -9,6 +9,7 @@ from doctor.finding import Evidence, Hit
 
 SMALLEST_MB, LARGEST_MB = 60, 200
 """A bare context takes about 107 MB; a job takes gigabytes."""
+JOB_MB = 1024
 
 
 def judge(npus: Npus) -> Iterator[Hit]:
@@ -16,11 +17,10 @@ def judge(npus: Npus) -> Iterator[Hit]:
         return
     first = min((chip.npu_id, chip.chip_id or 0) for chip in npus.chips) if npus.chips else (0, 0)
     elsewhere = {process.pid for process in npus.processes if _chip(process) != first}
-    extra = [
-        process
-        for process in npus.processes
-        if _chip(process) == first and process.pid in elsewhere and SMALLEST_MB <= (process.memory_mb or 0) <= LARGEST_MB
-    ]
+    here = [process for process in npus.processes if _chip(process) == first]
+    small = [process for process in here if SMALLEST_MB <= (process.memory_mb or 0) <= LARGEST_MB]
+    several = len(small) > 1 and any((process.memory_mb or 0) > JOB_MB for process in here)  # where a text shows only this card
+    extra = [process for process in small if process.pid in elsewhere or several]
     if extra:
         total = sum(process.memory_mb or 0 for process in extra)
         pids = ", ".join(str(process.pid) for process in extra[:16])

@@ -219,7 +219,7 @@ def seen(matches: Matches) -> Seen | None:
 
 _ADVICE = re.compile(
     r"[?？]\s*$|\b(?:if|when|in case|to|avoid|prevent|avoids|prevents|may|might|can|could|cause|causes|for|why|without)\b.{0,60}(?:NPU )?(?:out of memory|OOM)|(?:如果|若|避免|防止|可能|容易|会不会|以免|当).{0,30}(?:显存|NPU|OOM)",
-    re.IGNORECASE,
+    re.IGNORECASE | re.ASCII,
 )
 
 
