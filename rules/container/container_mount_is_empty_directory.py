@@ -2,13 +2,24 @@
 
 from collections.abc import Iterator
 
-from doctor.facts.container import Container
+from doctor.facts.container import Container, RunCommands
 from doctor.facts.driver import INSTALL_INFO, DriverInstall
-from doctor.finding import Basis, Evidence, Hit, Severity, Skip
+from doctor.finding import Basis, Confidence, Evidence, Hit, Severity, Skip
 from doctor.logscan.signature import Matches, evidence_of
 
 
-def judge(install: DriverInstall | None, container: Container | None, matches: Matches) -> Iterator[Hit]:
+def judge(install: DriverInstall | None, container: Container | None, runs: RunCommands | None, matches: Matches) -> Iterator[Hit]:
+    gone = matches["gone"]
+    if gone and runs is not None and any(target.endswith("/npu-smi") for command in runs.commands for _, target in command.volumes):
+        yield Hit(
+            found=f"{gone[0].text[:200]}, although the command mounts it",
+            wanted="the path that the host has: which npu-smi",
+            evidence=(evidence_of(gone),),
+            confidence=Confidence.LIKELY,
+            severity=Severity.WARN,
+            basis=Basis.BOTH,
+            position=gone[0].ordinal + 1,
+        )
     lines = matches["folder"]
     if lines:
         only_tool = all("npu-smi" in match.text for match in lines)  # vLLM runs without it

@@ -18,12 +18,12 @@ def judge(
     environment: Environment | None, container: Container | None, nodes: DeviceNodes | None, runs: RunCommands | None, matches: Matches
 ) -> Iterator[Hit]:
     mask = environment.values.get(MASK, "") if environment is not None else ""
-    for name, confidence in (("refused", Confidence.SURE), ("invalid", Confidence.LIKELY if mask else Confidence.POSSIBLE)):
+    inside = container is not None and container.inside
+    for name, confidence in (("refused", Confidence.SURE), ("invalid", Confidence.LIKELY if mask or inside else Confidence.POSSIBLE)):
         lines = matches[name]
         if lines:
             yield Hit(found=lines[0].text[:300], evidence=(evidence_of(lines),), confidence=confidence, basis=Basis.LOG, position=lines[0].ordinal + 1)
             return
-    inside = container is not None and container.inside
     if inside and nodes is not None and nodes.davinci:
         yield from _too_high(mask, len(nodes.davinci), environment.source if environment is not None else "")
     elif nodes is not None and not inside:
