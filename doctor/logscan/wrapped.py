@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import re
 
+from doctor.logscan.prefix import message
+
 NARROWEST, WIDEST = 60, 132
 """Widths, in characters, at which people paste terminals: 72 and 78 (mail), 80, 100, 120, 132."""
 
-_STARTS = re.compile(
-    r"\s*(?:\(|\[|\d{4}-|\d\d[:-]\d\d|INFO\b|WARNING\b|ERROR\b|DEBUG\b|Traceback|File \"|\||\+[-=]|[-*#>] |```|[A-Za-z_.]+(?:Error|Exception|Warning):)"
-)
+SHORTEST_BROKEN = 20
+"""A line is broken this short only before a very long word, such as a path."""
 
+_STARTS = re.compile(r"\s*(?:Traceback \(most|File \"|\||\+[-=]|[-*#] |```|[A-Za-z_.]{1,80}(?:Error|Exception|Warning):)")
+"""What begins a line of its own, beside everything that has a log prefix."""
 
 Logical = list[tuple[int, str]]
 """(index of its first line, joined text) for every logical line."""
@@ -22,16 +25,15 @@ Logical = list[tuple[int, str]]
 def joined(lines: list[str]) -> list[Logical]:
     """The ways to read the text with its broken lines joined; none where it does not look wrapped.
 
-    Where every broken line is exactly as wide as the widest, the break may stand within a word (a terminal) or between two (an editor).
+    A terminal breaks at its width, within words too; an editor or a mail program between words, before its width. Both are tried.
     """
-    width = max((len(line.rstrip()) for line in lines), default=0)
+    # A single word that is too long stands on a line of its own and says nothing of the width.
+    width = max((len(line.rstrip()) for line in lines if " " in line.strip()), default=0)
     if not NARROWEST <= width <= WIDEST:
         return []
     breaks = {index for index in range(len(lines) - 1) if _breaks(lines[index], lines[index + 1], width)}
-    if not breaks:
-        return []
-    within_words = all(len(lines[index]) == width for index in breaks)
-    return [_join(lines, breaks, glue) for glue in (("", " ") if within_words else (" ",))]
+    full = {index for index in breaks if len(lines[index]) == width}
+    return [_join(lines, where, glue) for where, glue in ((full, ""), (breaks, " ")) if where]
 
 
 def _join(lines: list[str], breaks: set[int], glue: str) -> Logical:
@@ -47,7 +49,7 @@ def _join(lines: list[str], breaks: set[int], glue: str) -> Logical:
 
 def _breaks(line: str, following: str, width: int) -> bool:
     """Whether `following` goes on with what `line` began: its first word would not have fitted."""
-    if not following.strip() or _STARTS.match(following):
+    if not following.strip() or _STARTS.match(following) or message(following) != following.strip():
         return False
     first = following.split(None, 1)[0]
-    return len(line.rstrip()) + 1 + len(first) > width and len(line.rstrip()) >= width - 40
+    return len(line.rstrip()) + 1 + len(first) > width and len(line.rstrip()) >= SHORTEST_BROKEN

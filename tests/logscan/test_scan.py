@@ -175,3 +175,9 @@ def test_a_folder_is_searched_for_logs(tmp_path: Path) -> None:
     (tmp_path / "picture.png").write_text("x\n")
     (tmp_path / "vllm.log.1").write_text("x\n")
     assert {Path(source.label).name for source in open_sources([str(tmp_path)])} == {"plog-1_2.log", "vllm.log.1"}
+
+
+def test_a_word_longer_than_the_width_does_not_hide_the_wrapping() -> None:
+    lines = ["INFO loading", "/very/long/path" * 10, "ERROR the library of the operators that this release needs is", "missing in the folder that the environment names"]
+    pattern = "this release needs is missing"
+    assert [match.line for match in run("\n".join(lines) + "\n", pattern).of(pattern).kept] == [3]
