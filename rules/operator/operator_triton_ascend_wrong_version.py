@@ -9,10 +9,6 @@ from doctor.facts.npu import Chip
 from doctor.facts.target import Packages
 from doctor.finding import Basis, Confidence, Evidence, Hit, Severity, Skip
 from doctor.logscan.signature import Matches, evidence_of
-from doctor.versions import Scheme, satisfies
-
-USED_SINCE = ">= 0.13.0rc2"
-"""Earlier releases of vllm-ascend say that Triton is missing and go on."""
 
 
 def judge(matches: Matches, packages: Packages | None, chip: Chip | None) -> Iterator[Hit]:
@@ -21,7 +17,7 @@ def judge(matches: Matches, packages: Packages | None, chip: Chip | None) -> Ite
     release = packages.versions.get("vllm-ascend") if packages else None
     row = compat.release(release) if release else None
     values = {"row_triton_ascend": row.triton_ascend} if row and row.triton_ascend else {}
-    yield from _logged(matches, release, values)
+    yield from _logged(matches, values)
     if packages is None or row is None or row.triton_ascend is None:
         return
     installed = packages.versions.get("triton-ascend")
@@ -37,8 +33,10 @@ def judge(matches: Matches, packages: Packages | None, chip: Chip | None) -> Ite
         )
 
 
-def _logged(matches: Matches, release: str | None, values: dict[str, str]) -> Iterator[Hit]:
-    failed, warned = matches["failed"], matches["warned"]
+def _logged(matches: Matches, values: dict[str, str]) -> Iterator[Hit]:
+    warned = matches["warned"]
+    lines = {match.ordinal for match in warned}
+    failed = tuple(match for match in matches["failed"] if match.ordinal not in lines)
     if failed:
         yield Hit(
             found=failed[0].text[:200],
@@ -50,11 +48,10 @@ def _logged(matches: Matches, release: str | None, values: dict[str, str]) -> It
             position=failed[0].ordinal + 1,
         )
     elif warned:
-        used = release is not None and satisfies(release, USED_SINCE, Scheme.PACKAGE) is True
         yield Hit(
             found=warned[0].text[:200],
             evidence=(evidence_of(warned),),
-            severity=Severity.WARN if used else Severity.NOTE,
+            severity=Severity.NOTE,
             confidence=Confidence.LIKELY,
             values=values,
             basis=Basis.LOG,

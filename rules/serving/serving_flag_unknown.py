@@ -33,13 +33,16 @@ def nearest(name: str, alike: float) -> str | None:
 
 
 def judge(matches: Matches, commands: ServeCommands | None) -> Iterator[Hit]:
-    refused = matches["refused"]
+    refused, told = matches["refused"], Confidence.SURE
+    if not refused and matches["vllm"]:
+        refused, told = matches["elsewhere"], Confidence.LIKELY
     if refused:
         bad = refused[0].groups.get("bad", "")
         suggestion = nearest(bad.lstrip("-").replace("_", "-").partition(".")[0], ALIKE)
         yield Hit(
             found=refused[0].text[:200],
             evidence=(evidence_of(refused),),
+            confidence=told,
             values={"bad": bad, "suggestion": f"--{suggestion}" if suggestion else "-"},
             basis=Basis.LOG,
             position=refused[0].ordinal + 1,
