@@ -17,8 +17,14 @@ def judge(matches: Matches) -> Iterator[Hit]:
         return  # a prefill node hands its requests on
     end = min((match.ordinal for match in matches["stopped"]), default=None)
     stalled = [match for match in matches["stalled"] if end is None or match.ordinal < end]
-    run = _longest(stalled, sorted(match.ordinal for match in matches["moving"]))
-    if len(run) >= IN_A_ROW:
+    moving = sorted(match.ordinal for match in matches["moving"])
+    run = _longest(stalled, moving)
+    if len(run) < IN_A_ROW and matches["told"]:
+        run = [match for match in stalled if not moving or match.ordinal > moving[-1]]  # a report that tells of a hang quotes its end
+        enough = 1
+    else:
+        enough = IN_A_ROW
+    if len(run) >= enough:
         first, last = run[0], run[-1]
         yield Hit(
             found=f"{first.groups['running']} running, and no token in {len(run)} statistic lines in a row",
