@@ -20,7 +20,8 @@ def judge(commands: ServeCommands | None, models: Models | None, npus: Npus | No
         raise Skip("no log, and no model that is to be started on cards of known size")
     for forecast in planned:
         yield from _before(forecast)
-    yield from _after(commands, matches)
+    if matches.looked:
+        yield from _after(commands, matches)
 
 
 def _before(forecast: Forecast) -> Iterator[Hit]:
