@@ -107,6 +107,7 @@ def build(language: str) -> Doctor:
     add("log", click.Argument(["files"], nargs=-1, required=True, metavar="FILE...|-"))
     version_option = click.Option(["--vllm-version"], metavar="VERSION", help=speak("help_vllm_version"))
     add("lint", click.Argument(["files"], nargs=-1, metavar="[FILE...|-] [-- COMMAND...]"), version_option, *host, kind=Lint)
+    add("model", click.Argument(["folder"], metavar="DIR"), *_model_options(speak), *host)
     add("record", click.Argument(["folder"], metavar="DIR"), host[1], host[2], logs)
     add("explain", click.Argument(["name"], metavar="ID|CODE", shell_complete=_rule_names))
     add("rules", click.Option(["--fields"], is_flag=True, help=speak("help_fields")))
@@ -114,6 +115,30 @@ def build(language: str) -> Doctor:
     add("schema")
     add("completion", click.Argument(["shell"], type=click.Choice(["bash", "zsh", "fish"])))
     return group
+
+
+def _model_options(speak: Speak) -> list[click.Parameter]:
+    """How the model is to be served, under the names of vLLM's own flags, and the cards."""
+
+    def size(*names: str) -> click.Option:
+        return click.Option(list(names), type=click.IntRange(min=1), metavar="N", help=speak("help_as_vllm"))
+
+    return [
+        click.Option(["--hash", "hashing"], is_flag=True, help=speak("help_hash")),
+        size("--tensor-parallel-size", "--tp", "tensor_parallel_size"),
+        size("--pipeline-parallel-size", "--pp", "pipeline_parallel_size"),
+        size("--data-parallel-size", "--dp", "data_parallel_size"),
+        click.Option(["--max-model-len"], metavar="N", help=speak("help_as_vllm")),
+        size("--max-num-seqs"),
+        size("--max-num-batched-tokens"),
+        click.Option(["--gpu-memory-utilization"], type=click.FloatRange(0, 1, min_open=True), metavar="X", help=speak("help_as_vllm")),
+        click.Option(["--dtype"], metavar="TYPE", help=speak("help_as_vllm")),
+        click.Option(["--kv-cache-dtype"], metavar="TYPE", help=speak("help_as_vllm")),
+        click.Option(["--quantization"], metavar="METHOD", help=speak("help_as_vllm")),
+        click.Option(["--enforce-eager"], is_flag=True, help=speak("help_as_vllm")),
+        click.Option(["--hbm"], metavar="SIZE", help=speak("help_hbm")),
+        click.Option(["--chip"], type=click.Choice(["a1", "a2", "a3", "310p", "950"]), help=speak("help_chip")),
+    ]
 
 
 def _common(speak: Speak) -> list[click.Parameter]:

@@ -151,6 +151,11 @@ def visible(hbm_mb: int, family: str | None) -> int:
     return total if family in ("310p", "310", "310b") else int(max(total - DRIVER_SHARE, 0))
 
 
+def held_by_others(used_mb: int, family: str | None) -> int:
+    """Bytes of what npu-smi counts as used that torch would see as taken: all but the driver's own share."""
+    return used_mb * 2**20 if family in ("310p", "310", "310b") else int(max(used_mb * 2**20 - DRIVER_SHARE, 0))
+
+
 def tokens_in(room: int, per_token: int | None) -> int | None:
     """Tokens of whole blocks in so many bytes."""
     return None if not per_token else max(room, 0) // (per_token * BLOCK) * BLOCK

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from doctor.host import Host
     from doctor.logscan.scan import Chunk
     from doctor.logscan.sources import Source
+    from doctor.modelcheck import Checked
     from doctor.report.style import Style
     from doctor.rulebook import Rulebook
 
@@ -180,6 +181,49 @@ def _reported(
     from doctor.report import text_format
 
     return Answer(text_format.render(report, options.style, options.detail), report.exit_code)
+
+
+def model(
+    options: Options, folder: str, hashing: bool, hbm: str | None, chip: str | None, recorded: str | None, root: str | None, python: str | None, **flags: Any
+) -> Answer:
+    """Looks at a model's folder: whether it is whole, and whether it fits."""
+    from doctor.facts.model import Model, read_model
+    from doctor.facts.number import size
+    from doctor.modelcheck import command_of, examine_model, hashed
+    from doctor.report.progress import Progress
+
+    card = size(hbm)
+    if hbm is not None and not card:
+        raise Refused(options.speak("model_bad_size", size=clean(hbm)))
+    host, book = _host(options, recorded, root), _rulebook()
+    chosen = selection(options, book)
+    path = folder if recorded or root else os.path.abspath(folder)
+    given = {name.replace("_", "-"): "" if value is True else str(value) for name, value in flags.items() if value not in (None, False)}
+    found = read_model(host, path.rstrip("/") or "/", command_of(path, given))
+    if not isinstance(found, Model):
+        raise Refused(options.speak("model_no_folder", folder=clean(path), why=clean(str(found.detail or found.why.value))))
+    took = None
+    if hashing:
+        found, took = hashed(host, found, lambda name: click.echo(f"doctor: SHA-256 {clean(name)}", err=True) if options.detail >= 0 else None)
+    with Progress(options.speak, options.detail) as progress:
+        checked = examine_model(
+            host, found, book, chosen, python=python, hbm_mb=card // 2**20 if card else None, chip=chip, hashing=took, heard=progress.heard
+        )
+    return _with_model(options, chosen, checked)
+
+
+def _with_model(options: Options, chosen: Selection, checked: Checked) -> Answer:
+    """The ordinary report, with the model's section."""
+    import json
+
+    from doctor.report.envelope import dumps
+    from doctor.report.model_section import model_json, model_lines
+
+    answer = _reported(options, chosen, checked.examination, [])
+    if options.as_json:
+        return Answer(dumps({**json.loads(answer.text), "model": model_json(checked)}), answer.exit_code)
+    section = "" if options.detail < 0 and checked.hashing is None else "".join(line + "\n" for line in model_lines(checked, options.speak))
+    return Answer(answer.text + section, answer.exit_code)
 
 
 def explain(options: Options, name: str) -> Answer:

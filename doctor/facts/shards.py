@@ -40,6 +40,10 @@ class Shard:
     damage: Damage | None = None
     detail: str = ""
     unread: str = ""
+    sha256: str = ""
+    """Of the whole file, where it was asked for."""
+    hub_sha256: str = ""
+    """What the hub told when the file was downloaded."""
 
     def __str__(self) -> str:
         return f"{self.name} {self.damage.value if self.damage else ''}" + (f" ({self.detail})" if self.detail else "")

@@ -9,6 +9,7 @@ from doctor.checkup import condition_facts, injections
 from doctor.conditions import compile_condition
 from doctor.facts import HostFacts
 from doctor.facts.container import RunCommands
+from doctor.facts.model import Models
 from doctor.facts.target import AscendBuild, Environment, Imports, Packages, Target, TorchBuild
 from doctor.facts.vllm import ServeCommands, VllmProcesses
 from doctor.host import Unavailable, Why
@@ -21,7 +22,7 @@ TOLD_BY_COMMANDS: frozenset[type[Any]] = frozenset({ServeCommands, RunCommands, 
 """Facts that come from what was named alone: what runs on this machine, or its scripts, is not what is judged."""
 
 OF_THE_TARGET: frozenset[type[Any]] = frozenset({Packages, Target, AscendBuild, TorchBuild, Imports})
-NEVER: frozenset[type[Any]] = frozenset({VllmProcesses, *TOLD_BY_COMMANDS})
+NEVER: frozenset[type[Any]] = frozenset({VllmProcesses, Models, *TOLD_BY_COMMANDS})
 
 
 class ComposedFacts:

@@ -22,6 +22,10 @@ def judge(models: Models | None, matches: Matches) -> Iterator[Hit]:
 
 def _judge(model: Model) -> Iterator[Hit]:
     shards = model.shards
+    other = tuple(shard.name for shard in shards.shards if shard.sha256 and shard.hub_sha256 and shard.sha256 != shard.hub_sha256)
+    if other:
+        found = f"{len(other)} weight files have another content than the hub told: {listed(other)}"
+        yield about(model, other[0], found, "the SHA-256 that the hub told", values={"files": listed(other)})
     if shards.damaged:
         bad = tuple(str(shard) for shard in shards.damaged)
         found = f"{len(bad)} of {len(shards.shards)} weight files are not whole: {listed(bad)}"
