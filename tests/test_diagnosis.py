@@ -51,6 +51,11 @@ def test_a_symptom_is_not_put_under_a_note_nor_under_what_only_the_facts_show() 
     assert shape(causes) == [("a-died", []), ("a-setting", []), ("a-note", [])]
 
 
+def test_a_symptom_is_not_put_under_what_it_explains() -> None:
+    rules = [rule("a-waited", Role.SYMPTOM), rule("a-consequence", yields_to=("a-waited",))]
+    assert shape(run(rules, finding("a-consequence"), finding("a-waited"))) == [("a-waited", ["a-consequence"])]
+
+
 def test_a_wrapper_stands_under_a_symptom() -> None:
     assert shape(run([rule("a-wrap", Role.WRAPPER), rule("a-died", Role.SYMPTOM)], finding("a-wrap"), finding("a-died"))) == [("a-died", ["a-wrap"])]
 

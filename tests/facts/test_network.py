@@ -18,6 +18,7 @@ from doctor.facts.network import (
     parse_link,
     parse_net_health,
     parse_tls,
+    parse_vnic,
 )
 from doctor.host import Unavailable, Why
 
@@ -53,6 +54,17 @@ def test_cards_of_a3_are_its_dies(tmp_path: Path) -> None:
     assert hccn == Hccn(
         (HccnCard(2, link="DOWN", tls=1), HccnCard(3, link="UP", text="hccn_tool is busy, please try again")),
     )
+
+
+def test_the_virtual_ports_of_a3(tmp_path: Path) -> None:
+    commands = {
+        "npu-smi info": table("a3"),
+        "hccn_tool -i 2 -vnic -g": "vnic link status: UP\nvnic ipaddr:192.0.2.10\nvnic netmask:255.255.255.0",
+        "hccn_tool -i 3 -vnic -g": "vnic link status: DOWN",
+    }
+    hccn = facts_of(tmp_path, {"/etc/hccn.conf": "address_2=198.51.100.12\n"}, commands).get(Hccn)
+    assert isinstance(hccn, Hccn)
+    assert [(card.vnic, card.vnic_address) for card in hccn.cards] == [("UP", "192.0.2.10"), ("DOWN", None)]
 
 
 def test_the_tool_under_the_install_path(tmp_path: Path) -> None:
@@ -99,5 +111,5 @@ def test_hccn_conf(tmp_path: Path, files: dict[str, str], present: bool) -> None
 
 @given(st.text() | st.text(alphabet="link status: UPtlswich[01]ipadr.0123\n", max_size=200))
 def test_no_text_makes_a_parser_raise(text: str) -> None:
-    for parser in (parse_link, parse_net_health, parse_tls, parse_fec, parse_ip, parse_hccn_conf):
+    for parser in (parse_link, parse_net_health, parse_tls, parse_fec, parse_ip, parse_vnic, parse_hccn_conf):
         parser(text)
