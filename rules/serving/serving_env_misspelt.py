@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 from collections.abc import Iterator
 
 from doctor.facts.target import Environment
@@ -13,7 +14,9 @@ from doctor.rulepackage import data_text
 @functools.cache
 def known_names() -> tuple[str, ...]:
     """Names that vLLM, vllm-ascend, torch_npu, CANN, HCCL and ATB read, of all releases."""
-    return tuple(line for line in data_text("env_names.txt").split("\n") if line and not line.startswith("#"))
+    table = json.loads(data_text("vllm-flags.json"))
+    listed = (line for line in data_text("env_names.txt").split("\n") if line and not line.startswith("#"))
+    return tuple(sorted({*listed, *table["variables"], *table["ascend_variables"]}))
 
 
 PREFIXES = ("HCCL_", "ASCEND_", "PYTORCH_", "PYTHON_NPU", "VLLM_", "TASK_QUEUE", "CPU_AFFINITY", "ATB_", "LCCL_", "OMP_", "MOONCAKE_", "ACL_OP")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import json
 from collections.abc import Iterator
 
 from doctor.facts.vllm import ServeCommands
@@ -23,8 +25,8 @@ def judge(matches: Matches, commands: ServeCommands | None) -> Iterator[Hit]:
             basis=Basis.LOG,
             position=ambiguous[0].ordinal + 1,
         )
-    known = frozenset(line for line in data_text("vllm_flags.txt").split("\n") if line and not line.startswith("#"))
     for command in commands.commands if commands else ():
+        known = known_flags()
         for name in command.flags:
             whole = [flag for flag in known if flag.startswith(name)]
             if name not in known and len(name) >= SHORTEST and name != "device" and len(whole) == 1:
@@ -36,3 +38,9 @@ def judge(matches: Matches, commands: ServeCommands | None) -> Iterator[Hit]:
                     confidence=Confidence.LIKELY,
                     values={"bad": f"--{name}", "matches": f"--{whole[0]}"},
                 )
+
+
+@functools.cache
+def known_flags() -> frozenset[str]:
+    """The long flags of every release in the table."""
+    return frozenset(json.loads(data_text("vllm-flags.json"))["flags"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import functools
+import json
 from collections.abc import Iterator
 
 from doctor.facts.vllm import ServeCommands
@@ -23,8 +24,8 @@ SHORTEST = 9
 
 @functools.cache
 def known_flags() -> frozenset[str]:
-    lines = data_text("vllm_flags.txt").split("\n")
-    return frozenset(line for line in lines if line and not line.startswith("#"))
+    """The long flags of every release in the table."""
+    return frozenset(json.loads(data_text("vllm-flags.json"))["flags"])
 
 
 def nearest(name: str, alike: float) -> str | None:
