@@ -41,8 +41,9 @@ def _memory(checked: Checked, speak: Speak) -> Iterator[str]:
         rows.append(("model_kv", speak("model_per_token", size=f"{fit.kv_per_token / KIB:.1f}")))
     else:
         rows.append(("model_kv", speak("model_kv_size", room=_gib(fit.kv_room), tokens=f"{fit.tokens:,}", size=f"{fit.kv_per_token / KIB:.1f}")))
+    if card is not None and fit.tokens:
         rows.append(("model_at_once", speak("model_requests", count=fit.concurrent or 0, length=f"{fit.max_model_len or 0:,}")))
-        rows.append(("model_largest", f"--max-model-len {fit.longest}   --max-num-seqs {max(fit.concurrent or 0, 1) if fit.tokens else 0}"))
+        rows.append(("model_largest", f"--max-model-len {fit.longest}   --max-num-seqs {max(fit.concurrent or 0, 1)}"))
     if card is not None and card.used is not None:
         late = card.total - card.used < fit.budget
         rows.append(("model_others", _gib(card.used) + ("  " + speak("model_too_full", wanted=_gib(fit.budget)) if late else "")))
