@@ -13,27 +13,37 @@ IN_A_ROW = 3
 
 
 def judge(matches: Matches) -> Iterator[Hit]:
-    if matches["producer"]:
+    if matches["producer"] and not matches["consumer"]:
         return  # a prefill node hands its requests on
     end = min((match.ordinal for match in matches["stopped"]), default=None)
     stalled = [match for match in matches["stalled"] if end is None or match.ordinal < end]
-    moving = sorted(match.ordinal for match in matches["moving"])
-    run = _longest(stalled, moving)
-    if len(run) < IN_A_ROW and matches["told"]:
-        run = [match for match in stalled if not moving or match.ordinal > moving[-1]]  # a report that tells of a hang quotes its end
-        enough = 1
-    else:
-        enough = IN_A_ROW
-    if len(run) >= enough:
-        first, last = run[0], run[-1]
-        yield Hit(
-            found=f"{first.groups['running']} running, and no token in {len(run)} statistic lines in a row",
-            wanted="a generation throughput above 0",
-            evidence=(Evidence(first.source, first.text[:SHOWN], first.line, first.line, last.line, len(run)),),
-            confidence=Confidence.LIKELY,
-            basis=Basis.LOG,
-            position=first.ordinal + 1,
-        )
+    for engine in dict.fromkeys(_engine(match) for match in stalled):
+        mine = [match for match in stalled if _engine(match) == engine]
+        moving = sorted(match.ordinal for match in matches["moving"] if _engine(match) == engine)
+        run = _longest(mine, moving)
+        if len(run) < IN_A_ROW and matches["told"]:
+            run = [match for match in mine if not moving or match.ordinal > moving[-1]]  # a report that tells of a hang quotes its end
+        elif len(run) < IN_A_ROW:
+            continue
+        if run:
+            yield _hit(run)
+            return
+
+
+def _engine(match: Match) -> str:
+    return match.groups.get("engine", "")
+
+
+def _hit(run: list[Match]) -> Hit:
+    first, last = run[0], run[-1]
+    return Hit(
+        found=f"{first.groups['running']} running, and no token in {len(run)} statistic lines in a row",
+        wanted="a generation throughput above 0",
+        evidence=(Evidence(first.source, first.text[:SHOWN], first.line, first.line, last.line, len(run)),),
+        confidence=Confidence.LIKELY,
+        basis=Basis.LOG,
+        position=first.ordinal + 1,
+    )
 
 
 def _longest(stalled: list[Match], moving: list[int]) -> list[Match]:
