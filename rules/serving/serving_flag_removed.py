@@ -46,6 +46,8 @@ def judge(matches: Matches, commands: ServeCommands | None, packages: Packages |
                 values = {"bad": bad, "replacement": REPLACEMENTS.get(plain(bad), "-")}
                 yield Hit(found=match.text[:SHOWN], evidence=(evidence_of((match,)),), values=values, basis=Basis.LOG, position=match.ordinal + 1)
                 return
+    if matches["accepted"]:
+        return  # the parser of that release took the command
     for command in commands.commands if commands and version else ():
         for name in command.flags:
             if command.argv and is_gone(name, version):

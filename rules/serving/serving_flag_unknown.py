@@ -49,7 +49,7 @@ def judge(matches: Matches, commands: ServeCommands | None) -> Iterator[Hit]:
             position=refused[0].ordinal + 1,
         )
         return
-    for name, suggestion, evidence in slips(commands):
+    for name, suggestion, evidence in () if matches["accepted"] else slips(commands):
         yield Hit(
             found=f"--{name} on the command line",
             wanted=f"--{suggestion}",

@@ -41,7 +41,7 @@ def judge(matches: Matches, commands: ServeCommands | None) -> Iterator[Hit]:
             position=refused[0].ordinal + 1,
         )
         return
-    for command in commands.commands if commands else ():
+    for command in commands.commands if commands and not matches["accepted"] else ():
         for name, value in command.flags.items():
             if command.argv and name in OPTIONS and value.startswith("{") and not _FILLED_IN_LATER.search(value) and _broken(value):
                 yield Hit(
