@@ -14,7 +14,7 @@ MOST = 12
 _PREFIX = re.compile(
     r"""\s*(?:
       (?:>\ ?)+                                                                   # Markdown quote
-    | \((?:EngineCore|APIServer|ApiServer|Worker|VllmWorker|VLLM|DPCoordinator|DP|TP|PP|EP|Rank|RayWorker|pid|Engine|Proc|MPClient|client|api|autoscaler|raylet)
+    | \((?:EngineCore|APIServer|ApiServer|Worker|VllmWorker|VLLM|DPCoordinator|DP|TP|PP|EP|Rank|RayWorker|pid|Engine|Proc|MPClient|client|api|autoscaler|raylet|\w{1,60}(?=\ (?:pid|rank)=\d))
         [^()\n]{0,80}(?:\([^()\n]{0,40}\))?[^()\n]{0,40}\)                        # (EngineCore_DP0 pid=1) (RayWorkerWrapper pid=2, ip=…)
     | \[?rank[\ _:]?\d{1,5}\]?\s?[:\]]                                            # [rank0]:
     | \[\d{1,5}\]:(?=\s)                                                          # torchrun's [0]:
