@@ -116,9 +116,10 @@ def _machine_facts(host: Host | None, python: str | None) -> HostFacts | None:
 
 
 def _found(one: Input, host: Host | None) -> Found:
+    found = of_arguments(one.words) if one.words else of_text(one.text, one.label)
+    found = replace(found, starts=(*found.starts, *_configurations(found.starts, host)))
     if not one.words:
-        return of_text(one.text, one.label)
-    found = of_arguments(one.words)
+        return found
     told = host.environ(0) if host is not None else {}
     around = {} if isinstance(told, Unavailable) else told
     starts = tuple(
@@ -126,6 +127,15 @@ def _found(one: Input, host: Host | None) -> Found:
         for start in found.starts
     )
     return replace(found, starts=starts, variables={**{name: (value, 0) for name, value in around.items()}, **found.variables})
+
+
+def _configurations(starts: Sequence[Start], host: Host | None) -> Iterator[Start]:
+    """What stands in the files that commands of this machine name with --config."""
+    paths = (start.command.flags.get("config", "") for start in starts if start.image is None and start.how != "manifest")
+    for path in dict.fromkeys(path for path in paths if path.startswith("/") and path.endswith((".yaml", ".yml"))):
+        text = host.read(path, CONFIG_LIMIT) if host is not None else ""
+        if isinstance(text, str) and text:
+            yield from (start for start in of_text(text, path).starts if start.how == "config")
 
 
 def _label(inputs: Sequence[Input], groups: Sequence[_Group]) -> str:

@@ -5,6 +5,7 @@ Contract: pure; the kind is told by the content, a name's ending only helps; not
 
 from __future__ import annotations
 
+import itertools
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,6 +26,9 @@ MOST_STARTS = 200
 MOST_VARIABLES = 500
 
 _COMMENT = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
+_FENCE = re.compile(r"^[ \t>]*(?:```|~~~)", re.MULTILINE)
+_PLACEHOLDER = re.compile(r"`?<([A-Za-z][\w ./:-]{0,60})>`?")
+MOST_FENCES = 400
 _UNIT = re.compile(r"^[ \t]*\[(?:Unit|Service|Install)\][ \t]*$", re.MULTILINE)
 _YAML = re.compile(r"\A(?:\s*#[^\n]*\n|\s*\n)*(?:---|(?:[\w.\"'-]+|- [\w.\"'-]+):(?:[ \t\n]|\Z))")
 _SHELL = re.compile(r"^(?:#!|export\s|docker\s|vllm\s|python3?\s|nohup\s)", re.MULTILINE)
@@ -69,7 +73,8 @@ def of_text(text: str, source: str, kind: str = "") -> Found:
         found = _yaml(text, source)
     elif kind == "unit":
         found = _unit(text, source)
-    found = found if found is not None and (found.starts or found.runs) else _shell(text, source)
+    if found is None or not (found.starts or found.runs or kind == "python"):
+        found = _shell(text, source)
     starts = found.starts[:MOST_STARTS]
     return replace(found, starts=starts, variables={**variables_of(replace(found, starts=starts), text), **found.variables})
 
@@ -118,34 +123,44 @@ def cards_of(run: RunCommand) -> int | None:
 
 
 def _shell(text: str, source: str) -> Found:
+    """The commands of a script; of Markdown, those of each block by itself: what one exports does not reach the next."""
+    fences = [match.start() for match in itertools.islice(_FENCE.finditer(text), MOST_FENCES)]
+    if len(fences) < 2:
+        return _script(text, source)
+    starts: list[Start] = []
+    runs: list[RunCommand] = []
     lines = tuple(text.split("\n"))
+    for begin, end in itertools.pairwise([0, *fences, len(text)]):
+        part, before = _script(text[begin:end], source), text.count("\n", 0, begin)
+        starts += [replace(start, text=lines, command=replace(start.command, line=start.command.line + before)) for start in part.starts]
+        runs += [replace(run, line=run.line + before) for run in part.runs]
+    return Found(tuple(starts), tuple(runs))
+
+
+def _script(text: str, source: str) -> Found:
+    lines = tuple(text.split("\n"))
+    text = _PLACEHOLDER.sub(r"…\1…", text)  # a shell would take <port> for redirections
     commented = _COMMENT.sub("", text)
     runs = parse_docker_runs(commented, source)
-    starts = [_start(command, "shell", lines) for command in find_commands(text, source) if not _is_comment(lines, command.line)]
+    starts = [_start(command, "shell", lines) for command in find_commands(text, source) if _counts(command, lines)]
     for run in runs:
-        tail = _tail(run.command)
-        same = [at for at, start in enumerate(starts) if start.image is None and start.command.line >= run.line and start.words == tail]
         start = of_container(run, lines)
+        same = [at for at, one in enumerate(starts) if start is not None and one.image is None and one.words == start.words and one.command.line >= run.line]
         if start is not None and same:  # what the shell exported before does not reach the container
             starts[same[0]] = replace(start, command=replace(start.command, line=starts[same[0]].command.line))
-        elif start is not None and not any(_covers(start, other) for other in starts):
+        elif start is not None:
             starts.append(start)
     return Found(tuple(starts), tuple(runs))
+
+
+def _counts(command: ServeCommand, lines: Sequence[str]) -> bool:
+    """Whether it starts vLLM: a comment, or the parameters of a request, do not."""
+    return command.argv[:1] != ("SamplingParams",) and not _is_comment(lines, command.line)
 
 
 def _is_comment(lines: Sequence[str], number: int) -> bool:
     line = lines[number - 1].lstrip() if 0 < number <= len(lines) else ""
     return bool(re.match(r"#+\s*(?:vllm|python|docker|nohup|[A-Z_]+=)", line))
-
-
-def _tail(words: Sequence[str]) -> tuple[str, ...]:
-    command = parse_command(tuple(words)) if words else None
-    at = first_argument(command.argv) if command else None
-    return command.argv[at:] if command is not None and at is not None else ()
-
-
-def _covers(start: Start, other: Start) -> bool:
-    return start.words == other.words and abs(start.command.line - other.command.line) < 60
 
 
 def of_container(run: RunCommand, lines: tuple[str, ...], how: str = "shell") -> Start | None:

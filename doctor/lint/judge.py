@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -9,7 +10,7 @@ from doctor.finding import Confidence, Evidence, Hit, Severity
 from doctor.lint import shipped
 from doctor.lint.choose import Chosen
 from doctor.lint.flags import Kind, nearest
-from doctor.lint.parse import Parsed, Problem, Wrong, json_error, judge_value, parse, unfinished
+from doctor.lint.parse import Parsed, Problem, Wrong, judge_value, parse, unfinished
 from doctor.lint.replaced import ALIASES, INVENTED, REPLACED
 from doctor.lint.starts import Start
 
@@ -28,6 +29,7 @@ DEVICE_NPU_UNTIL = "0.9.2"
 
 SHOWN = 120
 MOST_CHOICES = 24
+SHORTEST = 8
 
 
 @dataclass(frozen=True)
@@ -82,8 +84,8 @@ def _ruled(teller: _Teller, problem: Problem) -> Iterator[Ruled]:
         whole = problem.meant[0]
         yield teller.hit(SHORTENED, problem, f"{problem.name} is taken for {whole} by {said}", whole, matches=whole)
     elif problem.wrong is Wrong.JSON:
-        why = json_error(problem.value)
-        yield teller.hit(JSON, problem, f"{problem.name} {problem.value}: {why}"[:300], "JSON with double quotes inside")
+        shown = re.sub(r"\s+", " ", problem.value)
+        yield teller.hit(JSON, problem, f"{problem.name}: {problem.why}; it starts {shown[:SHOWN]}", "JSON with double quotes inside")
     elif problem.wrong is Wrong.CHOICE and problem.flag is not None and problem.flag.name in PLUGIN_VALUES:
         yield from _plugin_value(teller, problem)
     else:
@@ -149,35 +151,44 @@ def _unknown(teller: _Teller, problem: Problem, name: str, dashes: str) -> Ruled
     if name in INVENTED:
         wanted = spelt("max-num-seqs") if "batch-size" in name else "no such option"
         return teller.hit(INVENTED[name], problem, f"{problem.name}: no vLLM ever had it", wanted, Confidence.SURE)
-    known, last = shipped.history(name), ""
+    known, last = _history(name), ""
     if known is not None:
         version = shipped.release_of(teller.chosen.vllm or teller.chosen.table.version.partition("-")[0])
         first_known, last_known = shipped.release_of(known.first), shipped.release_of(known.last)
         if version is not None and last_known is not None and last_known < version:
-            replacement = REPLACED.get(name, "nothing")
+            replacement = REPLACED.get(name) or next((REPLACED[whole] for whole in REPLACED if whole.startswith(name)), "nothing")
             found = f"{problem.name} is not in {said}; vLLM had it up to {known.last}"
             return teller.hit(REMOVED, problem, found, replacement if replacement != "nothing" else f"without {problem.name}", replacement=replacement)
         if version is not None and first_known is not None and first_known > version:
             last = f"; it comes with vLLM {known.first}"
-    near = meant(name, teller.chosen)
+    near = meant(name, teller.chosen, keywords=not dashes)
     suggestion = spelt(near) if near else ""
     return teller.hit(
         UNKNOWN, problem, f"{problem.name} is not in {said}{last}", suggestion or f"without {problem.name}", suggestion=suggestion or "-"
     )
 
 
-def meant(name: str, chosen: Chosen) -> str | None:
-    """The flag of this release that a wrong name is most likely meant to be; None if none is near."""
-    table = chosen.table
+def _history(name: str) -> shipped.History | None:
+    """Of the flag itself, or of the only one that it begins and that was ever there."""
+    known = shipped.history(name)
+    if known is None and len(name) >= SHORTEST:
+        whole = [flag for flag in shipped.all_flags() if flag.startswith(name)]
+        known = shipped.history(whole[0]) if len(whole) == 1 else None
+    return known
+
+
+def meant(name: str, chosen: Chosen, *, keywords: bool = False) -> str | None:
+    """The flag of this release (with `keywords`: the argument in Python) that a wrong name is most likely meant to be; None if none is near."""
+    known = frozenset(word.replace("_", "-") for word in chosen.table.keywords) if keywords else frozenset(chosen.table.longs)
     alias = ALIASES.get(name)
-    if alias is not None and alias in table.flags:
+    if alias is not None and alias in known:
         return alias
-    if name.startswith("no-") and name[3:] in table.flags:
+    if name.startswith("no-") and name[3:] in known:
         return None  # a switch without a negative form: leaving it out is what is meant
     for shape in (f"enable-{name}", f"disable-{name}", name.removeprefix("enable-"), name.removeprefix("use-")):
-        if shape != name and shape in table.flags:
+        if shape != name and shape in known:
             return shape
-    return nearest(name, table.longs)
+    return nearest(name, known)
 
 
 def _call(start: Start, chosen: Chosen, label: str) -> tuple[Parsed, list[Ruled]]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from doctor.facts.compose import parse_compose
 from doctor.facts.container import RunCommand
 from doctor.facts.vllm import ServeCommand
+from doctor.lint.replaced import INVENTED
 from doctor.lint.shipped import all_flags
 from doctor.lint.starts import Start
 
@@ -174,10 +175,10 @@ def _cards(held: Mapping[str, Any]) -> int | None:
 
 
 def is_configuration(held: Mapping[str, Any]) -> bool:
-    """Whether a mapping is a configuration for `vllm serve --config`: one of its keys at least is a flag, and it is nothing else."""
+    """Whether a mapping is a configuration for `vllm serve --config`: two of three of its keys at least are, or were thought to be, flags."""
     names = {key.replace("_", "-") for key in held}
-    telling = names & (all_flags() - {"config", "model", "help", "host", "port", "seed", "device"})
-    return bool(telling) or ("model" in names and len(names) > 1 and not names & {"image", "jobs", "version", "on", "name"})
+    flags = names & (all_flags() | INVENTED.keys())
+    return bool(flags - {"config", "help", "host", "port", "seed", "device"}) and 3 * len(flags) >= 2 * len(names)
 
 
 def configuration(tree: Tree, source: str) -> Start:

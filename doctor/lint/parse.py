@@ -42,6 +42,8 @@ class Problem:
     meant: tuple[str, ...] = ()
     at: int = 0
     flag: Flag | None = None
+    why: str = ""
+    """What the JSON reader says."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,7 @@ _PLACEHOLDER = re.compile(r"\$[\w{(@*]|\.\.\.|…|<[^<>\s]*>|\{\{|%[a-zA-Z]\b|`"
 _NUMBER = re.compile(r"-\d+|-\d*\.\d+")
 _INT = re.compile(r"[+-]?\d+(?:_\d+)*")
 _SIZE = re.compile(r"-1|auto|\d+(?:\.\d+)?[kKmMgGtT]?")
-_OPTION_MARKS = frozenset({"[options]", "[OPTIONS]", "...", "…", "[args]", "[ARGS]"})
+_OPTION_MARKS = frozenset({"[options]", "[OPTIONS]", "[args]", "[ARGS]"})
 
 
 def unfinished(text: str) -> bool:
@@ -72,6 +74,7 @@ def parse(words: Sequence[str], table: Table, *, takes_model: bool = True) -> Pa
     while state.at < len(state.words):
         _step(state)
     model, stray = state.positional[:1] if takes_model else [], state.positional[1:] if takes_model else state.positional
+    told = False
     broken = {problem.at for problem in state.problems if problem.wrong in (Wrong.JSON, Wrong.UNKNOWN)}
     for at, word in stray:
         after = state.owner_before(at)
@@ -80,6 +83,9 @@ def parse(words: Sequence[str], table: Table, *, takes_model: bool = True) -> Pa
         owner = state.typed.get(after, "")
         flag = state.flag_at.get(after)
         superfluous = flag is not None and flag.bare
+        if told and not superfluous:
+            continue  # one stray word a command: the others are of the same slip
+        told = told or not superfluous
         state.problems.append(Problem(Wrong.SUPERFLUOUS if superfluous else Wrong.STRAY, owner or word, word, at=after if superfluous else at, flag=flag))
     return Parsed(state.flags, state.places, model[0][1] if model else None, tuple(sorted(state.problems, key=lambda problem: problem.at)))
 
@@ -101,9 +107,9 @@ class _State:
         return max((place for place in self.typed if place < at), default=-1)
 
     def is_option(self, at: int) -> bool:
-        """Whether argparse takes the word for a flag: a dash and no blank, and no negative number."""
+        """Whether argparse takes the word for a flag: a dash, no blank in its name, and no negative number."""
         word = self.words[at] if at < len(self.words) else ""
-        return len(word) > 1 and word[0] == "-" and not _NUMBER.fullmatch(word) and " " not in word and word != "--"
+        return len(word) > 1 and word[0] == "-" and not _NUMBER.fullmatch(word) and " " not in word.partition("=")[0] and word != "--"
 
 
 def _step(state: _State) -> None:
@@ -208,14 +214,15 @@ def _take(state: _State, name: str, flag: Flag, place: int, typed: str, joined: 
     for value in values:
         problem = None if dotted and flag.kind in (Kind.JSON, Kind.JSON_OR_TEXT, Kind.ANY) else judge_value(flag, value, dotted=dotted)
         if problem is not None:
-            state.problems.append(Problem(problem, typed, value[:VALUE_SHOWN], flag.choices, place, flag))
+            why = json_error(value) if problem is Wrong.JSON else ""
+            state.problems.append(Problem(problem, typed, value[:VALUE_SHOWN], flag.choices, place, flag, why))
             return
 
 
 def judge_value(flag: Flag, value: str, *, dotted: bool = False) -> Wrong | None:
     """What vLLM's parser has against a value; None if nothing. A dotted name fits flags in JSON only."""
-    if unfinished(value):
-        return None
+    if unfinished(value) or (value[:1] in "'\"" and value[:1] != value[-1:]):
+        return None  # not what vLLM would get: something is to be filled in, or quotes within quotes were cut
     if dotted:
         return Wrong.TYPE
     if value in ("", "None"):
