@@ -19,7 +19,7 @@ def judge(
     inside = container is not None and container.inside
     if install is not None:  # a machine: its disk decides
         if not inside:
-            notes = tuple(_unmounted(runs, logged=False))
+            notes = tuple(_notes(runs))
             if not notes:
                 raise Skip("not in a container")
             yield from notes
@@ -40,30 +40,36 @@ def judge(
         yield Hit(
             found=lines[0].text[:300],
             wanted="the driver of the host, mounted",
-            evidence=(evidence_of(lines), *(hit.evidence[0] for hit in _unmounted(runs, logged=True))),
+            evidence=(evidence_of(lines), *(_told(command) for command in _without_driver(runs)[:1])),
             confidence=Confidence.SURE if inside else Confidence.LIKELY,
             basis=Basis.BOTH if inside else Basis.LOG,
             position=lines[0].ordinal + 1,
         )
     elif not lines:
-        yield from _unmounted(runs, logged=False)
+        yield from _notes(runs)
 
 
 def _mounts(command: RunCommand) -> bool:
     return any(target.rstrip("/") in _MOUNTS or target.startswith(_MOUNTS[-1] + "/") for _, target in command.volumes)
 
 
-def _unmounted(runs: RunCommands | None, *, logged: bool) -> Iterator[Hit]:
-    """Commands that pass a card but not the driver. Docker's Ascend runtime mounts it by itself, so without a message this is only a note."""
-    for command in runs.commands if runs else ():
+def _without_driver(runs: RunCommands | None) -> tuple[RunCommand, ...]:
+    return tuple(command for command in (runs.commands if runs else ()) if not _mounts(command))
+
+
+def _told(command: RunCommand) -> Evidence:
+    return Evidence(command.source, "the command mounts no /usr/local/Ascend/driver", command.line)
+
+
+def _notes(runs: RunCommands | None) -> Iterator[Hit]:
+    """A command that passes a card but not the driver. Docker's Ascend runtime mounts it by itself, so without a message this is only a note."""
+    for command in _without_driver(runs):
         automatic = command.runtime == "ascend" or "ASCEND_VISIBLE_DEVICES" in command.environment
-        passes = any(device.startswith("/dev/davinci") for device in command.devices)
-        if not _mounts(command) and (logged or (passes and not automatic)):
-            told = "the command mounts no /usr/local/Ascend/driver"
+        if not automatic and any(device.startswith("/dev/davinci") for device in command.devices):
             yield Hit(
-                found=told,
+                found=_told(command).text,
                 wanted="-v /usr/local/Ascend/driver/lib64:/usr/local/Ascend/driver/lib64",
-                evidence=(Evidence(command.source, told, command.line),),
+                evidence=(_told(command),),
                 confidence=Confidence.LIKELY,
                 severity=Severity.NOTE,
             )
