@@ -49,21 +49,23 @@ class Growth:
 
 _RISES = (
     r"(?:keeps?|kept) (?:on )?(?:growing|increasing|climbing|rising|leaking|going up)|\bgrows?\b|\bgrowing\b|\bgrew\b|\bcreeps?\b|\bcreeping\b"
-    r"|\b(?:increases|increased|climbs|climbed|rises|rose|rising|climbing)\b|\bcontinu\w{1,8} (?:to )?(?:grow|increas|ris|climb)|\bballoon(?:s|ed)\b"
+    r"|\b(?:increases|increased|climbs|climbed|rises|rose|rising|climbing)\b|\bcontinu\w{1,8} (?:to )?(?:grow|increas|ris|climb)|\bballoon(?:s|ed)\b|\b(?:goes|went|going) up\b|\bonly goes up\b|\b(?:goes|went|climbs|rises) from .{1,20} to \d"
     r"|(?:slowly|steadily|gradually|linearly|constantly|continuously|monotonically|slow|steady|gradual|continuous|abnormal) (?:grow|increas|ris|climb)"
     r"|increas\w{0,4} (?:over time|steadily|continuously|gradually|linearly|slowly|without bound|with (?:every|each))"
 )
-_KEPT = r"(?:never|not|n't) (?:be )?(?:freed|released|given back|returned|reclaimed|come back|go down|drop)"
+_KEPT = r"(?:never|not|n't) (?:be |is )?(?:freed|released|given back|returned|reclaimed|come back|go down|drop)"
 _MEMORY = r"(?:memory|kv[ _-]?cache|\bblocks\b|\brss\b|\brssanon\b|\bres\b|\bhbm\b|\bram\b|\bvram\b)"
 # ASCII throughout: a Chinese character beside a Latin word is a word boundary then.
 _ENGLISH = re.compile(
     rf"(?:memory|\bmem|\bram) leak|leaks? memory|(?:unbounded|continuous|persistent|steady|linear|abnormal|constant|host|cpu|\bram|hbm|npu|device)\b.{{0,20}} memory (?:growth|increase|surge|overflow)|memory is leaking|leaking memory|{_MEMORY}.{{0,100}}(?:{_RISES}|{_KEPT})|(?:{_RISES}).{{0,40}}{_MEMORY}"
+    rf"|\b(?:leaves?|left|adds?|added)\b.{{0,40}}{_MEMORY}.{{0,40}}(?:behind|{_KEPT})"
     r"|(?:out of|exhausted?(?: the)?|fills?(?: up)?(?: the)?) (?:host|cpu|system) memory|(?:host|cpu|system) memory (?:is |was |gets |runs? )?(?:exhausted|out)",
     re.IGNORECASE | re.ASCII,
 )
 _CHINESE = re.compile(
-    r"[内显]存.{0,12}泄[漏露]|(?:[内显]存|\bhbm\b).{0,40}(?:(?:持续|不断|一直|稳定|逐渐|逐步|缓慢|线性|不停|慢慢)(?:地)?(?:增长|上涨|上升|增加|升高|变大|提升|走高|爬升)|越来越[高大多]|越占越多|(?:没有|未被|无法|不会|没|不)释放|降不下来|不下降|只增不减|居高不下)"
-    r"|(?:cpu|host|主机|宿主机|系统|服务器|服务器的)\s?内存.{0,12}(?:不足|耗尽|打满|占满|吃满|撑爆|打爆)|(?:耗尽|打满|占满|吃满|打爆|撑爆).{0,6}(?:主机|宿主机|系统|服务器|cpu).{0,2}内存",
+    r"[内显]存.{0,12}泄[漏露]|(?:[内显]存|\bhbm\b|\brss\b|rssanon|\bres\b).{0,40}(?:(?:持续|不断|一直|稳定|逐渐|逐步|缓慢|线性|不停|慢慢|每小时|每天|每轮|每次)(?:地|都|会){0,2}.{0,6}(?:增长|上涨|上升|增加|升高|变大|提升|走高|爬升|多占|涨)"
+    r"|越来越[高大多]|越占越多|(?:没有|未被|无法|不会|没|不)释放|降不下来|不会降|不下降|只增不减|居高不下|从.{1,16}涨到|还在(?:上)?涨|再涨|多占)"
+    r"|内存.{0,6}(?:打满|占满|吃满|撑爆|打爆|耗尽)|(?:cpu|host|主机|宿主机|系统|服务器|服务器的)\s?内存.{0,12}(?:不足|耗尽|打满|占满|吃满|撑爆|打爆)|(?:耗尽|打满|占满|吃满|打爆|撑爆).{0,6}(?:主机|宿主机|系统|服务器|cpu).{0,2}内存",
     re.IGNORECASE | re.ASCII,
 )
 _NOT_SAID = re.compile(
@@ -161,11 +163,11 @@ def release(packages: Packages | None, name: str, wanted: str) -> str | None:
     return version if version is not None and satisfies(version, wanted, Scheme.PACKAGE) else None
 
 
-def static(packages: Packages, name: str, said: str, wanted: str, severity: Severity = Severity.NOTE) -> Hit:
+def static(packages: Packages, name: str, said: str, wanted: str, severity: Severity = Severity.NOTE, confidence: Confidence = Confidence.SURE) -> Hit:
     """The finding from a version alone: nothing grows as far as the text tells."""
     version = packages.versions[name]
     source = Evidence(packages.source or "installed packages", f"{name} {version}", packages.lines.get(name, 0))
-    return Hit(found=said, wanted=wanted, evidence=(source,), confidence=Confidence.LIKELY, severity=severity)
+    return Hit(found=said, wanted=wanted, evidence=(source,), confidence=confidence, severity=severity)
 
 
 def option(commands: ServeCommands | None, name: str) -> str:

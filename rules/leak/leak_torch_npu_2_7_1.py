@@ -18,11 +18,12 @@ def judge(packages: Packages, presence: NpuPresence | None, matches: Matches) ->
         return
     said, wanted = f"torch_npu {version}", "2.7.1.post1 or later"
     named = growth.release(packages, "vllm-ascend", ">=0.11.0rc1, <0.12.dev0")  # the release whose notes name the defect
+    confidence = Confidence.SURE if named else Confidence.LIKELY
     if not matches.looked:
-        yield growth.static(packages, "torch-npu", said, wanted, Severity.FAIL)
+        yield growth.static(packages, "torch-npu", said, wanted, Severity.FAIL, confidence)
         return
     seen = growth.lines(growth.told(matches)) or growth.swollen_workers(matches) or matches["killed"]
     if seen:
-        yield growth.hit(seen, f"{said}, and memory grows or ran out", Confidence.SURE if named else Confidence.LIKELY, Severity.FAIL, wanted, Basis.BOTH)
+        yield growth.hit(seen, f"{said}, and memory grows or ran out", confidence, Severity.FAIL, wanted, Basis.BOTH)
     else:
-        yield growth.static(packages, "torch-npu", said, wanted)
+        yield growth.static(packages, "torch-npu", said, wanted, confidence=confidence)

@@ -146,18 +146,18 @@ class Seen:
         return (first,) if len(self.matches) == 1 else (first, evidence_of(self.matches))
 
 
-_SIZE = r"(\d{1,15}(?:\.\d{1,6})?)\s{0,3}(bytes|[KMGT]i?B)\b"
+_SIZE = r"(\d{1,15}(?:\.\d{1,6})?)\s{0,3}(bytes|[KMGT]i?B)"
 _UNITS = {"b": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 _FIELDS = {
-    "wanted": re.compile(rf"[Tt]ried to allocate\s{{1,3}}{_SIZE}"),
-    "total": re.compile(rf"{_SIZE}\s{{1,3}}total\b|total capacity of\s{{1,3}}{_SIZE}"),
-    "allocated": re.compile(rf"{_SIZE}\s{{1,3}}already allocated|{_SIZE}\s{{1,3}}is allocated by PyTorch"),
-    "active": re.compile(rf"{_SIZE}\s{{1,3}}current active"),
-    "free": re.compile(rf"{_SIZE}\s{{1,3}}(?:is )?free\b"),
-    "allowed": re.compile(rf"{_SIZE}\s{{1,3}}allowed\b"),
-    "reserved": re.compile(rf"{_SIZE}\s{{1,3}}reserved in total"),
+    "wanted": re.compile(rf"[Tt]ried to allocate\s{{0,3}}{_SIZE}"),
+    "total": re.compile(rf"{_SIZE}\s{{0,3}}total\b|total capacity of\s{{0,3}}{_SIZE}"),
+    "allocated": re.compile(rf"{_SIZE}\s{{0,3}}already\s{{0,2}}allocated|{_SIZE}\s{{0,3}}is allocated by PyTorch"),
+    "active": re.compile(rf"{_SIZE}\s{{0,3}}current\s{{0,2}}active"),
+    "free": re.compile(rf"{_SIZE}\s{{0,3}}(?:is )?free\b"),
+    "allowed": re.compile(rf"{_SIZE}\s{{0,3}}allowed\b"),
+    "reserved": re.compile(rf"{_SIZE}\s{{0,3}}reserved\s{{0,2}}in\s{{0,2}}total"),
 }
-_UNALLOCATED = re.compile(rf"{_SIZE}\s{{1,3}}is reserved by PyTorch but unallocated")
+_UNALLOCATED = re.compile(rf"{_SIZE}\s{{0,3}}is reserved by PyTorch but unallocated")
 _DEVICE = re.compile(r"\(\s?NPU\s{1,3}(\d{1,4})\b|device id:? {0,2}(\d{1,4})\b|\bNPU (\d{1,4}) has a total")
 _RAISED = re.compile(r"Error\W|ERR\d{5}|Exception\W|NPU out of memory\.? ?(?:Tried|NPUWork|device id|Allocation)|^\W{0,3}NPU out of memory\b")
 
@@ -207,7 +207,7 @@ def seen(matches: Matches) -> Seen | None:
     for match in lines:
         oom = parse(match.text)
         if oom is not None and not oom.complete and oom.form in (Form.TORCH, Form.MENTION):
-            oom = parse(" ".join([match.text, *(line.text for line in rest if match.ordinal < line.ordinal <= match.ordinal + _CONTINUED)]))
+            oom = parse(_whole(match, rest))
         if oom is None:
             continue
         if oom.complete or oom.form not in (Form.TORCH, Form.MENTION):
@@ -215,6 +215,12 @@ def seen(matches: Matches) -> Seen | None:
         if raised is None and _RAISED.search(match.text):
             raised = Seen(oom, match, lines)
     return raised
+
+
+def _whole(match: Match, rest: tuple[Match, ...]) -> str:
+    """The text of a cut message with the lines behind it that carry its numbers; glued, since a break may fall into a word or a number."""
+    behind = (line.text for line in rest if match.ordinal < line.ordinal <= match.ordinal + _CONTINUED)
+    return match.text + "".join(behind)
 
 
 _ADVICE = re.compile(
