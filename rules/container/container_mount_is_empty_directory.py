@@ -22,7 +22,8 @@ def judge(install: DriverInstall | None, container: Container | None, runs: RunC
         )
     lines = matches["folder"]
     if lines:
-        only_tool = all("npu-smi" in match.text for match in lines)  # vLLM runs without it
+        refused = any("onto a file" in match.text or "failed to mount" in match.text for match in lines)
+        only_tool = not refused and all("npu-smi" in match.text for match in lines)  # vLLM runs without it
         yield Hit(
             found=lines[0].text[:300],
             wanted="a file",

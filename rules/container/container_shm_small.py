@@ -29,8 +29,13 @@ def judge(container: Container | None, disks: Disks | None, runs: RunCommands | 
         yield Hit(found=lines[0].text[:300], evidence=(evidence_of(lines),), basis=Basis.LOG, position=lines[0].ordinal + 1)
     elif matches["bus"]:
         bus = matches["bus"]
+        tight = matches["tight"]
         yield Hit(
-            found=bus[0].text[:300], evidence=(evidence_of(bus),), confidence=Confidence.POSSIBLE, basis=Basis.LOG, position=bus[0].ordinal + 1
+            found=bus[0].text[:300],
+            evidence=(evidence_of(bus), *((evidence_of(tight),) if tight else ())),
+            confidence=Confidence.LIKELY if tight else Confidence.POSSIBLE,
+            basis=Basis.LOG,
+            position=bus[0].ordinal + 1,
         )
     inside = container is not None and container.inside
     disk = disks.by_mount.get("/dev/shm") if disks is not None and inside else None
