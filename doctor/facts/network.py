@@ -10,6 +10,7 @@ from typing import Any
 from doctor.facts import Facts, Provider
 from doctor.facts.ask import answer, ran
 from doctor.facts.driver import install_root, kind_of, parse_key_values
+from doctor.facts.interfaces import Interfaces, read_interfaces
 from doctor.facts.npu import Chip, Npus
 from doctor.facts.npu_smi import parse_fields
 from doctor.facts.number import whole
@@ -202,4 +203,5 @@ def _with_vnic(tool: _Tool, card: HccnCard) -> HccnCard:
 PROVIDERS: tuple[Provider[Any], ...] = (
     Provider(Hccn, read_hccn, Probe.DEVICE),
     Provider(HccnConf, read_hccn_conf),
+    Provider(Interfaces, read_interfaces),
 )
