@@ -73,7 +73,7 @@ _NOT_SAID = re.compile(
     r"|(?:没有|无|修复|解决|排除|避免|不是|并非|不存在|未发现|未见).{0,10}[内显]存(?:泄|.{0,4}(?:增长|上涨))|leaked (?:shared_memory|semaphore|instance)"
     r"|(?:does|do|did|is|was) ?(?:not|n't) (?:grow|increase|leak|rise)|does(?: not|n't) (?:grow|increase|leak)|stays? flat|remains? (?:flat|stable|constant)|保持平稳|趋于平稳|保持稳定"
     r"|\b(?:try|consider|by|for|when) increasing|(?:to|can|could|may|might|will|should) (?:increase|grow)|\bincrease (?:the|--|`)|working[_ ]set|page cache|buff/cache|\bvirt\b|页缓存"
-    r"|how (?:do|to|can)|如何|怎么(?:排查|定位|判断|查)|会不会|是否会|是否存在|definitely lost|valgrind|内存不足时",
+    r"|how (?:do|to|can)|如何|怎么(?:排查|定位|判断|查)|会不会|是否会|是否存在|definitely lost|valgrind|内存不足时|(?:in|during) the first (?:few |\d)|刚开始|前几分钟|最初几分钟|预热",
     re.IGNORECASE | re.ASCII,
 )
 _KV = re.compile(r"kv[ _-]?(?:cache|block|缓存|块)", re.IGNORECASE | re.ASCII)

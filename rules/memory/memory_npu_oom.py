@@ -38,7 +38,7 @@ def _said(oom: npu_oom.NpuOom) -> str:
 
 def _mentioned(matches: Matches) -> Iterator[Hit]:
     lines = matches["oom"] or matches["other"]
-    told = tuple(match for match in lines if not npu_oom.is_advice(match.text))
+    told = tuple(match for match in lines if not npu_oom.is_advice(match.text) and not (matches["set"] and "max_split_size_mb" in match.text))
     if told:
         yield Hit(
             found="the report says that NPU memory ran out, without the numbers of the message",

@@ -231,7 +231,9 @@ _ADVICE = re.compile(
 
 def is_advice(text: str) -> bool:
     """Whether a sentence speaks of memory running out in general, and does not report it."""
-    return bool(_ADVICE.search(text)) and "max_split_size_mb" not in text
+    if "max_split_size_mb" in text:  # the end of the message, or the comment of a tutorial's script
+        return "allocated memory" not in text and (text.lstrip().startswith("#") or "export " in text)
+    return bool(_ADVICE.search(text))
 
 
 def too_high(found: Seen, commands: ServeCommands | None, loaded: tuple[Match, ...]) -> float | None:
