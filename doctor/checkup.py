@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import time
 import traceback
-import types
-import typing
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from doctor.conditions import Condition, Trace, compile_condition, read_field, shown
 from doctor.facts import Facts, providers
-from doctor.finding import Basis, Confidence, Evidence, Finding, Hit, Outcome, Skip, Verdict
+from doctor.finding import Basis, Confidence, Evidence, Finding, Hit, Outcome, Severity, Skip, Verdict
 from doctor.host import Unavailable
+from doctor.logic import Need, needs
 from doctor.logscan.scan import Match, Scan
 from doctor.logscan.signature import Matches, evidence_of, hits
 from doctor.rule import Decision, Rule
@@ -107,6 +106,23 @@ def condition_facts(condition: Condition) -> set[type[Any]]:
     return {field_fact(name) for name in condition.fields}
 
 
+def facts_read(rule: Rule) -> set[type[Any]]:
+    """Every fact type that a rule asks for."""
+    return _facts_of(rule, rule.decisions)
+
+
+def facts_judged(rule: Rule) -> set[type[Any]]:
+    """The fact types by which a rule can decide without a log line."""
+    return _facts_of(rule, [decision for decision in rule.decisions if decision.signature is None])
+
+
+def _facts_of(rule: Rule, decisions: Iterable[Decision]) -> set[type[Any]]:
+    kinds = {kind for decision in decisions if decision.when is not None for kind in condition_facts(compile_condition(decision.when))}
+    if rule.logic is not None:
+        kinds |= {need.kind for need in needs(rule.logic)}
+    return kinds - {Matches}
+
+
 def _per_target(kind: type[Any]) -> bool:
     provider = providers().get(kind)
     return kind.__name__ == "Target" or (provider is not None and provider.per_target)
@@ -160,51 +176,31 @@ def _template(text: str, facts: Facts) -> str:
 
 
 def _logic_way(rule: Rule) -> _Way:
-    from doctor.rulebook import LazyLogic
-
-    function = rule.logic.function() if isinstance(rule.logic, LazyLogic) else rule.logic
-    assert function is not None
-    wanted = injections(function)
-    needs = [kind for kind, _ in wanted.values() if kind is not Matches]
-    return _Way(lambda facts, scan: _reason(rule, function, wanted, facts, scan), bool(needs), any(_per_target(kind) for kind in needs))
+    assert rule.logic is not None
+    wanted = needs(rule.logic)
+    kinds = [need.kind for need in wanted if need.kind is not Matches]
+    return _Way(lambda facts, scan: _reason(rule, wanted, facts, scan), bool(kinds), any(_per_target(kind) for kind in kinds))
 
 
-def injections(function: Callable[..., Any]) -> Mapping[str, tuple[type[Any], bool]]:
-    """Parameter -> (fact type, whether None will do) of a rule's logic, by its annotations. TypeError if one has none."""
-    hints = typing.get_type_hints(function)
-    wanted: dict[str, tuple[type[Any], bool]] = {}
-    for name in function.__code__.co_varnames[: function.__code__.co_argcount]:
-        if name not in hints:
-            raise TypeError(f"{function.__module__}.judge: the parameter {name!r} has no annotation")
-        hint = hints[name]
-        options = [kind for kind in typing.get_args(hint) if kind is not type(None)]
-        if typing.get_origin(hint) in (typing.Union, types.UnionType) and len(options) == 1:
-            wanted[name] = (options[0], True)
-        else:
-            wanted[name] = (hint, False)
-    return wanted
-
-
-def _reason(rule: Rule, function: Callable[..., Any], wanted: Mapping[str, tuple[type[Any], bool]], facts: Facts, scan: Scan) -> _Answer:
+def _reason(rule: Rule, wanted: Sequence[Need], facts: Facts, scan: Scan) -> _Answer:
+    """Calls the rule's logic with what is known; where there is nothing at all for it to see, it is neither imported nor called."""
     given: dict[str, Any] = {}
     missing: list[str] = []
-    for name, (kind, optional) in wanted.items():
-        if kind is Matches:
-            if not scan.lines and not any(other is not Matches for other, _ in wanted.values()):
-                return _Answer(missing=(NO_LOG,))
-            given[name] = Matches(scan, rule.patterns)
-            continue
-        fact = facts.get(kind)
-        if not isinstance(fact, Unavailable):
-            given[name] = fact
-        elif optional:
-            given[name] = None
-        else:
-            missing.append(str(fact))
+    unknown: list[str] = []
+    for need in wanted:
+        fact = Matches(scan, rule.patterns) if need.kind is Matches else facts.get(need.kind)
+        if isinstance(fact, Unavailable):
+            (unknown if need.optional else missing).append(str(fact))
+        given[need.parameter] = None if isinstance(fact, Unavailable) else fact
     if missing:
         return _Answer(missing=tuple(missing))
+    seen = [value for value in given.values() if value is not None and not isinstance(value, Matches)]
+    if wanted and not seen and not any(isinstance(value, Matches) and value.any() for value in given.values()):
+        looked = scan.lines and any(need.kind is Matches for need in wanted)
+        return _Answer() if looked else _Answer(missing=tuple(unknown) or (NO_LOG,))
+    assert rule.logic is not None
     try:
-        return _Answer(tuple(function(**given) or ()))
+        return _Answer(tuple(rule.logic(**given) or ()))
     except Skip as skip:
         return _Answer(missing=(str(skip) or "cannot be told",))
 
@@ -226,8 +222,10 @@ def _findings(rule: Rule, found: Sequence[Hit], facts: FactSet, several: bool) -
     return [_finding(rule, hit, facts, several) for hit in best.values()]
 
 
-def _strength(rule: Rule, hit: Hit) -> tuple[int, int, int]:
-    return (hit.confidence or Confidence.SURE), (hit.severity or rule.severity), hit.basis
+def _strength(rule: Rule, hit: Hit) -> tuple[bool, int, int, int]:
+    """A mere note, however sure, does not outdo a failure that is likely."""
+    severity = hit.severity or rule.severity
+    return severity is not Severity.NOTE, (hit.confidence or Confidence.SURE), severity, hit.basis
 
 
 def _finding(rule: Rule, hit: Hit, facts: FactSet, several: bool) -> Finding:
@@ -258,4 +256,4 @@ def _finding(rule: Rule, hit: Hit, facts: FactSet, several: bool) -> Finding:
     )
 
 
-__all__ = ["FactSet", "condition_facts", "injections", "judge", "run"]
+__all__ = ["FactSet", "facts_judged", "facts_read", "judge", "run"]

@@ -13,8 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from doctor import checkup, diagnosis
-from doctor.checkup import FactSet, condition_facts, injections
-from doctor.conditions import compile_condition
+from doctor.checkup import FactSet, facts_judged
 from doctor.examine import Examination, Selection
 from doctor.facts import HostFacts, known
 from doctor.facts.model import Model, Models
@@ -27,7 +26,7 @@ from doctor.fit import Card, Fit, Plan, estimate, held_by_others, visible
 from doctor.host import KIB, MIB, Host, Unavailable
 from doctor.logscan.scan import Scan
 from doctor.rule import Rule
-from doctor.rulebook import LazyLogic, Rulebook
+from doctor.rulebook import Rulebook
 
 CHUNK = 16 * MIB
 _SHA256 = re.compile(r"[0-9a-f]{64}")
@@ -101,11 +100,7 @@ def examine_model(
 
 def reads_models(rule: Rule) -> bool:
     """Whether a rule looks at models' files, and not only at log lines."""
-    for decision in rule.decisions:
-        if decision.signature is None and decision.when is not None and Models in condition_facts(compile_condition(decision.when)):
-            return True
-    function = rule.logic.function() if isinstance(rule.logic, LazyLogic) else rule.logic
-    return function is not None and any(kind is Models for kind, _ in injections(function).values())
+    return Models in facts_judged(rule)
 
 
 def _card(facts: HostFacts) -> Card | None:

@@ -8,11 +8,10 @@ hundreds of YAML files cost milliseconds.
 from __future__ import annotations
 
 import hashlib
-import importlib
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
@@ -20,12 +19,13 @@ from typing import Any
 
 from doctor import __version__, causefile
 from doctor.conditions import compile_condition
+from doctor.logic import LazyLogic, needs_of
 from doctor.logscan.literals import required
 from doctor.rule import Rule
 from doctor.rulepackage import rules_package
 
 ENTRY_POINTS = "doctor.rules"
-CACHE_FORMAT = 1
+CACHE_FORMAT = 2
 
 
 @dataclass(frozen=True)
@@ -97,30 +97,10 @@ def _read_package(package: ModuleType, origin: str, problems: list[Problem]) -> 
             continue
         logic = path.with_name(path.stem.replace("-", "_") + ".py")
         if entry["logic"]:
-            rule = replace(rule, logic=_logic(f"{package.__name__}.{path.parent.name}.{logic.stem}"))
+            needs = None if entry["needs"] is None else tuple((parameter, kind, optional) for parameter, kind, optional in entry["needs"])
+            rule = replace(rule, logic=LazyLogic(f"{package.__name__}.{path.parent.name}.{logic.stem}", needs))
         yield rule, {pattern: frozenset(found) for pattern, found in entry["literals"].items()}
     cached.save()
-
-
-def _logic(module: str) -> Callable[..., Any]:
-    """The `judge` of a module, imported when it is first called: a rule that is not asked costs nothing."""
-    return LazyLogic(module)
-
-
-class LazyLogic:
-    """Stands for `judge` until it is needed."""
-
-    def __init__(self, module: str) -> None:
-        self.module = module
-
-    def function(self) -> Callable[..., Any]:
-        """The real function. Raises whatever importing it raises."""
-        rules_package()
-        judge: Callable[..., Any] = importlib.import_module(self.module).judge
-        return judge
-
-    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
-        return self.function()(*arguments, **keywords)
 
 
 def check(plain: Mapping[str, Any], area: str, name: str) -> dict[str, frozenset[str]]:
@@ -166,7 +146,7 @@ class _Cache:
             pass
 
     def entry(self, path: Path, name: str) -> Any:
-        """{"plain", "literals", "logic"} of a good file, or the text of what is wrong."""
+        """{"plain", "literals", "logic", "needs"} of a good file, or the text of what is wrong."""
         if name not in self._entries:
             self._entries[name] = _parsed(path, name)
         return self._entries[name]
@@ -210,4 +190,9 @@ def _parsed(path: Path, name: str) -> Any:
     if path.stem != plain["id"]:
         return f"{name}: holds the id {plain['id']!r}; the file's name and the id are the same"
     logic = path.with_name(path.stem.replace("-", "_") + ".py")
-    return {"plain": plain, "literals": {key: sorted(value) for key, value in literals.items()}, "logic": logic.is_file()}
+    return {
+        "plain": plain,
+        "literals": {key: sorted(value) for key, value in literals.items()},
+        "logic": logic.is_file(),
+        "needs": needs_of(logic.read_text(encoding="utf-8")) if logic.is_file() else None,
+    }

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-from doctor.checkup import condition_facts, injections
-from doctor.conditions import compile_condition
+from doctor.checkup import facts_judged
 from doctor.facts import HostFacts
 from doctor.facts.container import RunCommands
 from doctor.facts.model import Models
@@ -14,7 +13,6 @@ from doctor.facts.target import AscendBuild, Environment, Imports, Packages, Tar
 from doctor.facts.vllm import ServeCommands, VllmProcesses
 from doctor.host import Unavailable, Why
 from doctor.rule import Rule
-from doctor.rulebook import LazyLogic
 
 T = TypeVar("T")
 
@@ -44,10 +42,4 @@ class ComposedFacts:
 
 def concerns(rule: Rule) -> bool:
     """Whether a rule reads commands or their variables, and not only log lines."""
-    for decision in rule.decisions:
-        if decision.signature is None and decision.when is not None and condition_facts(compile_condition(decision.when)) & TOLD_BY_COMMANDS:
-            return True
-    if rule.logic is None:
-        return False
-    function = rule.logic.function() if isinstance(rule.logic, LazyLogic) else rule.logic
-    return any(kind in TOLD_BY_COMMANDS for kind, _ in injections(function).values())
+    return bool(facts_judged(rule) & TOLD_BY_COMMANDS)

@@ -29,6 +29,10 @@ class Matches:
         """Every kept match of that name's patterns, in order. KeyError for a name that the cause file does not define."""
         return ordered(self._scan, self._patterns[name])
 
+    def any(self) -> bool:
+        """Whether any line matched any of the patterns."""
+        return any(self._scan.of(pattern).count for group in self._patterns.values() for pattern in group)
+
     def count(self, name: str) -> int:
         """How many lines matched, beyond those kept too."""
         return sum(self._scan.of(pattern).count for pattern in self._patterns[name])

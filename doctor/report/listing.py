@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from doctor.checkup import condition_facts, injections
-from doctor.conditions import FIELDS, FieldSpec, compile_condition
+from doctor.checkup import facts_read
+from doctor.conditions import FIELDS, FieldSpec
 from doctor.facts import providers
 from doctor.host import Probe
 from doctor.locale import Speak
-from doctor.logscan.signature import Matches
 from doctor.report.style import Style, padded
 from doctor.rule import Rule
-from doctor.rulebook import LazyLogic
 from doctor.text import cell_width
 
 _PROBES = (Probe.PASSIVE, Probe.PROCESS, Probe.DEVICE, Probe.LOAD)
@@ -22,17 +20,10 @@ _PROBES = (Probe.PASSIVE, Probe.PROCESS, Probe.DEVICE, Probe.LOAD)
 
 def needed(rule: Rule) -> set[type[Any]]:
     """The fact types that a rule asks for; those of logic that cannot be imported are left out (the rule itself will be BROKEN)."""
-    kinds: set[type[Any]] = set()
-    for decision in rule.decisions:
-        if decision.when is not None:
-            kinds |= condition_facts(compile_condition(decision.when))
-    if rule.logic is not None:
-        try:
-            function = rule.logic.function() if isinstance(rule.logic, LazyLogic) else rule.logic
-            kinds |= {kind for kind, _ in injections(function).values()}
-        except Exception:  # noqa: BLE001  a third-party rule may raise anything when it is imported
-            pass
-    return kinds - {Matches}
+    try:
+        return facts_read(rule)
+    except Exception:  # noqa: BLE001  a third-party rule may raise anything when it is imported
+        return set()
 
 
 def probe(rule: Rule) -> Probe:

@@ -10,7 +10,7 @@ LOG = "INFO start\nTraceback (most recent call last):\nmy.package.WidgetError: t
 
 
 def run(*options: str) -> str:
-    argv = [sys.executable, "-m", "doctor", "log", "-", "--only", "npu", *options]
+    argv = [sys.executable, "-m", "doctor", "log", "-", "--only", "graph", *options]
     return subprocess.run(argv, input=LOG, capture_output=True, text=True, timeout=60, check=False).stdout
 
 
