@@ -105,6 +105,9 @@ def test_an_observation_counts(text: str, where: str, who: str) -> None:
         "Try increasing `gpu_memory_utilization` when initializing the engine.",
         "container_memory_working_set_bytes keeps increasing",
         "worker memory stays flat",
+        "GPU memory usage increases with batch size",
+        "Using a larger block size, which increases memory usage",
+        "预热期间显存有所增加",
         "GPU KV cache size: 559,232 tokens",
     ],
 )

@@ -47,6 +47,10 @@ class Growth:
     who: Who
 
 
+_KEEPS = (
+    r"(?:keeps?|kept) (?:on )?(?:growing|increasing|climbing|rising|leaking|going up)|\bgrew\b|\bcreeping\b"
+    r"|(?:slow|steady|gradual|continuous|abnormal|linear) (?:growth|increase|rise|climb) (?:in|of)\b"
+)
 _RISES = (
     r"(?:keeps?|kept) (?:on )?(?:growing|increasing|climbing|rising|leaking|going up)|\bgrows?\b|\bgrowing\b|\bgrew\b|\bcreeps?\b|\bcreeping\b"
     r"|\b(?:increases|increased|climbs|climbed|rises|rose|rising|climbing)\b|\bcontinu\w{1,8} (?:to )?(?:grow|increas|ris|climb)|\bballoon(?:s|ed)\b|\b(?:goes|went|going) up\b|\bonly goes up\b|\b(?:goes|went|climbs|rises) from .{1,20} to \d"
@@ -57,7 +61,8 @@ _KEPT = r"(?:never|not|n't) (?:be |is )?(?:freed|released|given back|returned|re
 _MEMORY = r"(?:memory|kv[ _-]?cache|\bblocks\b|\brss\b|\brssanon\b|\bres\b|\bhbm\b|\bram\b|\bvram\b)"
 # ASCII throughout: a Chinese character beside a Latin word is a word boundary then.
 _ENGLISH = re.compile(
-    rf"(?:memory|\bmem|\bram) leak|leaks? memory|(?:unbounded|continuous|persistent|steady|linear|abnormal|constant|host|cpu|\bram|hbm|npu|device)\b.{{0,20}} memory (?:growth|increase|surge|overflow)|memory is leaking|leaking memory|{_MEMORY}.{{0,100}}(?:{_RISES}|{_KEPT})|(?:{_RISES}).{{0,40}}{_MEMORY}"
+    rf"(?:memory|\bmem|\bram) leak|leaks? memory|(?:unbounded|continuous|persistent|steady|linear|abnormal|constant|host|cpu|\bram|hbm|npu|device)\b.{{0,20}} memory (?:growth|increase|surge|overflow)|memory is leaking|leaking memory|{_MEMORY}.{{0,100}}(?:{_RISES}|{_KEPT})|(?:{_KEEPS}).{{0,40}}{_MEMORY}"
+    rf"|\bgrows?\b.{{0,20}} in (?:host |resident )?memory"
     rf"|\b(?:leaves?|left|adds?|added)\b.{{0,40}}{_MEMORY}.{{0,40}}(?:behind|{_KEPT})"
     r"|(?:out of|exhausted?(?: the)?|fills?(?: up)?(?: the)?) (?:host|cpu|system) memory|(?:host|cpu|system) memory (?:is |was |gets |runs? )?(?:exhausted|out)",
     re.IGNORECASE | re.ASCII,
@@ -73,7 +78,8 @@ _NOT_SAID = re.compile(
     r"|(?:没有|无|修复|解决|排除|避免|不是|并非|不存在|未发现|未见).{0,10}[内显]存(?:泄|.{0,4}(?:增长|上涨))|leaked (?:shared_memory|semaphore|instance)"
     r"|(?:does|do|did|is|was) ?(?:not|n't) (?:grow|increase|leak|rise)|does(?: not|n't) (?:grow|increase|leak)|stays? flat|remains? (?:flat|stable|constant)|保持平稳|趋于平稳|保持稳定"
     r"|\b(?:try|consider|by|for|when) increasing|(?:to|can|could|may|might|will|should) (?:increase|grow)|\bincrease (?:the|--|`)|working[_ ]set|page cache|buff/cache|\bvirt\b|页缓存"
-    r"|how (?:do|to|can)|如何|怎么(?:排查|定位|判断|查)|会不会|是否会|是否存在|definitely lost|valgrind|内存不足时|(?:in|during) the first (?:few |\d)|刚开始|前几分钟|最初几分钟|预热",
+    r"|(?:grows?|increases?|rises?|growing) (?:linearly |quadratically |proportionally )?with (?:the )?(?:batch|seq|context|number|max|pixel|image size|resolution|length|concurrency|model)"
+    r"|(?:which|that|this|it|will|and) increases? (?:the )?(?:peak |host |device |npu |gpu )?memory|how (?:do|to|can)|如何|怎么(?:排查|定位|判断|查)|会不会|是否会|是否存在|definitely lost|valgrind|内存不足时|(?:in|during) the first (?:few |\d)|刚开始|前几分钟|最初几分钟|预热",
     re.IGNORECASE | re.ASCII,
 )
 _KV = re.compile(r"kv[ _-]?(?:cache|block|缓存|块)", re.IGNORECASE | re.ASCII)
