@@ -36,7 +36,8 @@ def judge(
         return
     lines = matches["missing"]
     mounted = runs is not None and bool(runs.commands) and all(_mounts(command) for command in runs.commands)
-    if lines and not mounted and not matches["present"] and not matches["build"]:
+    there = bool(matches["present"]) and not matches["absent"]
+    if lines and not mounted and not there and not matches["build"]:
         yield Hit(
             found=lines[0].text[:300],
             wanted="the driver of the host, mounted",
