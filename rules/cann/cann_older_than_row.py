@@ -36,7 +36,8 @@ def judge(cann: Cann, packages: Packages, chip: Chip | None, presence: NpuPresen
     lower_line = compat.line(cann.version) != compat.line(wanted)
     if exact is None and not lower_line:
         return  # a development build or a shortened name: its own patch release is not known
-    fail = too_old_for_all or (lower_line and not _tolerated(cann.version, row))
+    # Versions that a text names need not be those that ran: an error in the same text may have another cause.
+    fail = cann.active_by != "text" and (too_old_for_all or (lower_line and not _tolerated(cann.version, row)))
     installed = next((one for one in cann.installs if compat.cann_matches(row, one.version, family)), None)
     yield Hit(
         found=f"CANN {cann.version} with vllm-ascend {release}",

@@ -34,7 +34,7 @@ def judge(driver: Driver, cann: Cann, chip: Chip | None, presence: NpuPresence |
     if minimum is None:
         raise Skip(f"no table tells which driver CANN {cann.version} needs")
     lines = matches["driver_lacks"]
-    official = minimum[1] == "official"
+    proven = minimum[1] == "official" and cann.active_by != "text"
     yield Hit(
         found=f"driver (HDK) {driver.version} with CANN {cann.version}",
         wanted=f"HDK {minimum[0]} or newer for CANN {cann.version}",
@@ -43,8 +43,8 @@ def judge(driver: Driver, cann: Cann, chip: Chip | None, presence: NpuPresence |
             Evidence(cann.source or "CANN", f"CANN {cann.version}", cann.line),
         ),
         confidence=Confidence.SURE if chip else Confidence.LIKELY,
-        # A minimum that is only inferred from other products' tables proves a failure together with an error alone.
-        severity=Severity.FAIL if official or lines else Severity.WARN,
+        # A minimum that is inferred from other products' tables, and versions that a text names, prove a failure together with an error alone.
+        severity=Severity.FAIL if proven or lines else Severity.WARN,
         values={"hdk_minimum": minimum[0]},
         basis=Basis.BOTH if lines else Basis.FACTS,
         position=lines[0].ordinal + 1 if lines else 0,

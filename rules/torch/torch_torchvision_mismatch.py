@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from doctor.facts.target import Packages
-from doctor.finding import Evidence, Hit, Skip
+from doctor.finding import Evidence, Hit, Severity, Skip
 
 _MINOR = re.compile(r"(\d+)\.(\d+)")
 _OFFSET = 15
@@ -30,5 +30,6 @@ def judge(packages: Packages) -> Iterator[Hit]:
             found=f"{' and '.join(wrong)} with torch {packages.versions['torch']}",
             wanted=f"torchvision {pair}.x and torchaudio {torch[0]}.x",
             evidence=(Evidence(packages.source or "packages", ", ".join(wrong), packages.lines.get("torchvision", 0)),),
+            severity=Severity.WARN if packages.lines else Severity.FAIL,  # a text need not show the environment that ran
             values={"torchvision": f"{pair}.*", "torchaudio": f"{torch[0]}.*"},
         )

@@ -32,6 +32,8 @@ def judge(packages: Packages) -> Iterator[Hit]:
         confidence, severity, wanted = Confidence.LIKELY, Severity.WARN, f"vllm {nearest.vllm} (of vllm-ascend {nearest.version}, the nearest release)"
     if fits and not development:
         return
+    if packages.lines:
+        severity = Severity.WARN  # a text: the server may have come past the import, and an error in it have another cause
     yield Hit(
         found=f"vllm {vllm} with vllm-ascend {plugin}",
         wanted=wanted,
