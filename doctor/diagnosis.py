@@ -40,7 +40,7 @@ def _order(finding: Finding, rules: Mapping[str, Rule]) -> tuple[int, int, int, 
 
 def _cause(finding: Finding, symptoms: list[Finding], rules: Mapping[str, Rule]) -> Cause:
     """A cause is at least as severe as what follows from it."""
-    worst = max((symptom.severity for symptom in symptoms if rules[symptom.rule].role is not Role.CAUSE), default=finding.severity)
+    worst = max((symptom.severity for symptom in symptoms), default=finding.severity)
     if worst > finding.severity and finding.severity is not Severity.NOTE:
         finding = replace(finding, severity=worst)
     return Cause(finding, rules[finding.rule], tuple(symptoms))

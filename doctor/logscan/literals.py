@@ -17,6 +17,14 @@ _parser, _codes = map(importlib.import_module, _INSIDE)
 SHORTEST = 4
 """Bytes of UTF-8; a shorter literal stands in too many lines to be a fast path. A Chinese word of two characters has six and is rare enough."""
 
+_IGNORES_CASE = re.compile(r"(?<!\\)\(\?[aLmsux]*i[aLmsux]*[-):]")
+
+LONGEST_REPEAT = 3000
+"""Characters that one part of a pattern may span: with it a search on a line of the longest kind stays far below a second."""
+
+LONGEST_NESTED = 5000
+"""Characters that a repeated part of repeated parts may span."""
+
 EVERYWHERE = (
     '(APIServer pid=1) INFO 11-30 09:38:38 [loggers.py:127] Engine 000: Avg prompt throughput: 1.0 tokens/s, Avg generation throughput: 2.0 tokens/s, '
     "Running: 1 reqs, Waiting: 0 reqs, GPU KV cache usage: 0.1%, Prefix cache hit rate: 0.0% SpecDecoding metrics: Mean acceptance length: "
@@ -35,33 +43,39 @@ def required(pattern: str) -> frozenset[str]:
         parsed = _parser.parse(pattern)
     except (re.error, RecursionError, OverflowError) as problem:
         raise ValueError(f"not a regular expression: {problem}") from None
-    _refuse_slow(parsed, nested=False)
+    _refuse_slow(parsed, pattern)
     found = _best(parsed)
     if found is None or any(len(literal.encode()) < SHORTEST for literal in found):
         raise ValueError(f"needs a literal of {SHORTEST} or more letters (two in Chinese) in every alternative: {pattern!r}")
     if len(found) > _MOST:
         raise ValueError(f"has {len(found)} alternatives; split it: {pattern!r}")
-    folded = bool(parsed.state.flags & re.IGNORECASE)
-    return frozenset(literal.lower() for literal in found) if folded else frozenset(found)
+    return frozenset(literal.lower() for literal in found) if ignores_case(pattern) else frozenset(found)
 
 
-def _refuse_slow(sequence: Any, *, nested: bool) -> None:
+def ignores_case(pattern: str) -> bool:
+    """Whether any part of it ignores case: its literals are then looked for in lower case, which finds at least as much."""
+    return _IGNORES_CASE.search(pattern) is not None
+
+
+def _refuse_slow(sequence: Any, pattern: str, within: int = 1) -> None:
+    """`within`: how often the sequence may be repeated by what stands around it."""
     for code, argument in sequence:
         if code in (_codes.GROUPREF, _codes.GROUPREF_EXISTS):
-            raise ValueError("back-references are not allowed: they take more than linear time")
+            raise ValueError(f"back-references are not allowed: they take more than linear time: {pattern!r}")
         if code in (_codes.MAX_REPEAT, _codes.MIN_REPEAT):
             _, most, inner = argument
-            unbounded = most is _codes.MAXREPEAT or most > 1000
-            if unbounded and nested:
-                raise ValueError("nested quantifiers are not allowed: they take more than linear time")
-            _refuse_slow(inner, nested=nested or unbounded)
+            if most is _codes.MAXREPEAT or most > LONGEST_REPEAT:
+                raise ValueError(f"unbounded quantifiers are not allowed ({{1,200}} instead of +): on a hostile line they take too long: {pattern!r}")
+            if within * most > LONGEST_NESTED and within > 1:
+                raise ValueError(f"nested quantifiers are not allowed: they take more than linear time: {pattern!r}")
+            _refuse_slow(inner, pattern, within=within * max(most, 1))
         elif code is _codes.SUBPATTERN:
-            _refuse_slow(argument[-1], nested=nested)
+            _refuse_slow(argument[-1], pattern, within=within)
         elif code is _codes.BRANCH:
             for branch in argument[1]:
-                _refuse_slow(branch, nested=nested)
+                _refuse_slow(branch, pattern, within=within)
         elif code in (_codes.ASSERT, _codes.ASSERT_NOT):
-            _refuse_slow(argument[1], nested=nested)
+            _refuse_slow(argument[1], pattern, within=within)
 
 
 def _best(sequence: Any) -> set[str] | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from doctor.logscan.finder import Finder, make_finder
-from doctor.logscan.literals import required
+from doctor.logscan.literals import ignores_case, required
 from doctor.logscan.prefix import message
 from doctor.logscan.wrapped import Logical, joined
 
@@ -80,7 +80,7 @@ class Scanner:
         exact: dict[bytes, list[int]] = {}
         folded: dict[bytes, list[int]] = {}
         for index, pattern in enumerate(self._patterns):
-            table = folded if pattern.startswith("(?i)") else exact
+            table = folded if ignores_case(pattern) else exact
             for literal in literals[pattern]:
                 table.setdefault(literal.encode(), []).append(index)
         self._exact, self._folded = list(exact), list(folded)
@@ -153,9 +153,10 @@ class Scanner:
                     yield line, index, text
 
     def _try(self, index: int, text: str, source: str, line: int, base: int, result: Scan) -> None:
+        # ASCII: a word ends where Chinese begins, so that \b works in text that is written without spaces.
         compiled = self._compiled.get(index)
         if compiled is None:
-            compiled = self._compiled[index] = re.compile(self._patterns[index])
+            compiled = self._compiled[index] = re.compile(self._patterns[index], re.ASCII)
         found = compiled.search(text)
         if found is not None:
             groups = {name: value for name, value in found.groupdict().items() if value is not None}

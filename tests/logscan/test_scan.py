@@ -74,7 +74,7 @@ def run(text: str, *patterns: str) -> Scan:
 
 
 def test_line_numbers_groups_and_counts() -> None:
-    found = run("one\nerror code is 42\ntwo\nerror code is 43\nerror code is 42\n", r"error code is (?P<code>\d+)").of(r"error code is (?P<code>\d+)")
+    found = run("one\nerror code is 42\ntwo\nerror code is 43\nerror code is 42\n", r"error code is (?P<code>\d{1,9})").of(r"error code is (?P<code>\d{1,9})")
     assert [(match.line, match.groups["code"]) for match in found.kept] == [(2, "42"), (4, "43"), (5, "42")]
     assert found.count == 3
     assert found.last is not None and found.last.line == 5
