@@ -8,6 +8,9 @@ from doctor.finding import Basis, Evidence, Hit, Severity, Skip
 from doctor.logscan.signature import Matches, evidence_of
 
 MASK = "ASCEND_RT_VISIBLE_DEVICES"
+LONGEST = 200
+"""Characters of a mask that somebody wrote: 64 ids have fewer."""
+
 _PLAIN = re.compile(r"\d{1,3}(?:,\d{1,3})*", re.ASCII)
 _ALMOST = re.compile(r"[\d,;\s.~–-]*\d[\d,;\s.~–-]*", re.ASCII)
 """Digits with separators: anything else is a placeholder of a document or another script's variable."""
@@ -34,7 +37,7 @@ def judge(environment: Environment | None, matches: Matches) -> Iterator[Hit]:
 
 
 def _fault(mask: str) -> tuple[str, Severity] | None:
-    if not mask or mask == "-1" or not _ALMOST.fullmatch(mask):
+    if not mask or mask == "-1" or len(mask) > LONGEST or not _ALMOST.fullmatch(mask):
         return None
     if not _PLAIN.fullmatch(mask):
         stripped = mask.strip().rstrip(",")
