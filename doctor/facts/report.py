@@ -20,7 +20,7 @@ from doctor.facts.report_chips import chip, tell_chips
 from doctor.facts.report_commands import tell_commands
 from doctor.facts.report_keyed import tell_keyed
 from doctor.facts.report_packages import EDITABLE, PREFIX, tell_packages
-from doctor.facts.report_prose import tell_images, tell_log_lines, tell_mentions, tell_paths, tell_systems
+from doctor.facts.report_prose import tell_images, tell_log_lines, tell_mentions, tell_pairs, tell_paths, tell_systems, tell_title
 from doctor.facts.report_tables import tell_tables
 from doctor.facts.report_text import Sighting, Sightings, Text, text_of
 from doctor.facts.target import Environment, Packages, TorchBuild
@@ -33,7 +33,9 @@ _READERS = (
     tell_log_lines,
     tell_paths,
     tell_images,
+    tell_pairs,
     tell_mentions,
+    tell_title,
     tell_chips,
     tell_systems,
 )

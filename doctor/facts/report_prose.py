@@ -52,6 +52,12 @@ KINDS = {
 _WORDS = "|".join(re.escape(word) for word in sorted(KINDS, key=len, reverse=True))
 _LINK = r"(?:[ \t]{0,3}(?:version|ver|release|toolkit|driver|package|版本号?|的))?[ \t]{0,3}(?:[:：为是-]|==?|is)?[ \t]{0,3}[`*\"'(（]{0,3}"
 _MENTION = re.compile(rf"(?P<word>{_WORDS}){_LINK}v?(?P<version>{VERSION})(?![a-z0-9_/]|\.\d)")
+_PAIR = re.compile(
+    rf"(?P<words>(?:{_WORDS})(?:[ \t]{{0,2}}/[ \t]{{0,2}}(?:{_WORDS})){{1,3}}){_LINK}v?(?P<versions>{VERSION}(?:[ \t]{{0,2}}/[ \t]{{0,2}}v?{VERSION}){{1,3}})(?![a-z0-9_]|\.\d)"
+)
+_SLASH = re.compile(r"[ \t]{0,2}/[ \t]{0,2}")
+_TITLE = re.compile(r"[\[【]v?(?P<version>0\.\d{1,3}\.\d{1,3}(?:\.?rc\d{1,2}|\.post\d{1,2})?)[\]】]")
+"""The release that the title of a report puts in brackets."""
 _GLUED = re.compile(r"[\w/.-]", re.ASCII)
 """What stands before a word that is a part of a longer name or of a path. Looked at after a match: a pattern that starts with literals is
 several times faster than one that starts with a look-behind."""
@@ -60,8 +66,11 @@ _ADVICE = re.compile(
     r"upgrad|downgrad|updat|work(?:s|ed|ing)? (?:on|with|in|fine|well)|tried|tested|requir|depends|need|should|must|recommend|support|compatib|"
     r"until|since|before|previous|earlier|older|newer|later|at least|fixed|instead|switch(?:ing)? (?:back )?to|install|only |expect|minimum|latest|"
     r">=|<=|~=|!=|[<>]|or (?:above|higher|newer)|and (?:above|higher)|not (?:with|on|in) |no problem|is fine|was fine|"
-    r"升级|降级|更新到|建议|推荐|支持|需要|要求|至少|以上|以下|及以后|低于|高于|之前|以前|正常|没有?问题|无此问题|改用|换成|配套|试过|尝试|安装|最低|最新|不匹配"
+    r"升级|降级|更新到|建议|推荐|支持|需要|要求|依赖|至少|以上|以下|及以后|低于|高于|之前|以前|正常|没有?问题|无此问题|改用|换成|配套|试过|尝试|安装|最低|最新|不匹配"
 )
+_REQUIREMENT = re.compile(r"""\s{0,40}['"][A-Za-z][\w.-]{0,80} ?[=<>~!]{1,2}[^'"]{1,80}['"],?\s{0,10}$""")
+"""A line of a pyproject.toml or setup.py: `"torch == 2.10.0",` says what a build asks for, not what is installed."""
+
 _CLAUSE_END = re.compile(r"[。；;，！!?？\n]|[.,](?=[ \t])")
 _CLAUSE = 160
 """Characters on each side in which a clause is looked for."""
@@ -117,12 +126,37 @@ def tell_mentions(text: Text, told: Sightings) -> None:
     by_line: dict[tuple[int, str], list[str]] = {}
     for found in islice(_MENTION.finditer(text.lower), HITS_CAP):
         kind, version = KINDS[found["word"]], found["version"]
+        if "=" in found[0] and _REQUIREMENT.match(text.lines[text.at(found.start())][:200]):
+            continue
         if not _glued(text.lower, found.start()) and plausible(kind, version) and not advice(text.lower, found.start(), found.end()):
             written = text.joined[found.start("version") : found.end("version")]
             by_line.setdefault((text.at(found.start()), kind), []).append(written)
     for (at, kind), versions in by_line.items():
         if len({version.lower() for version in versions}) == 1 and not text.lines[at].lstrip().startswith("|"):
             told.tell(kind, versions[0], Strength.PROSE, at)
+
+
+def tell_pairs(text: Text, told: Sightings) -> None:
+    """As many names as versions: "torch / torch_npu: 2.10.0+cpu / 2.10.0.post2". Read before `tell_mentions`, which would join the last name to the first version."""
+    for found in islice(_PAIR.finditer(text.lower), HITS_CAP):
+        names = _SLASH.split(found["words"])
+        start, versions = found.start("versions"), _SLASH.split(found["versions"])
+        if len(names) != len(versions) or _glued(text.lower, found.start()) or advice(text.lower, found.start(), found.end()):
+            continue
+        written = [version.lstrip("vV") for version in _SLASH.split(text.joined[start : found.end("versions")])]
+        for name, version in zip(names, written, strict=True):
+            if plausible(KINDS[name], version):
+                told.tell(KINDS[name], version, Strength.PROSE, text.at(found.start()))
+
+
+def tell_title(text: Text, told: Sightings) -> None:
+    """"[Bug]: [0.7.3rc1] … on vllm-ascend": the release in brackets on the first line, where that line names the plugin."""
+    for at, line in enumerate(text.lines[:3]):
+        lower = line[:400].lower()
+        found = _TITLE.search(lower)
+        if found and re.search(r"vllm[-_ ]ascend", lower):
+            told.tell("package:vllm-ascend", found["version"], Strength.PROSE, at)
+            return
 
 
 def _glued(lower: str, start: int) -> bool:

@@ -93,6 +93,8 @@ _PROCESSES = (
     (Who.WORKER, re.compile(r"worker", re.IGNORECASE | re.ASCII)),
 )
 _CLAUSE = re.compile(r"[,;:，；。：!！]\s{0,4}|\.\s{1,4}| but | while | whereas |，?但|而(?=[A-Za-z])")
+_DIFF = re.compile(r"[+-]\s{3,200}(?:#|//|/?\*)")
+"""A comment in a change of source code."""
 _LONGEST = 2000
 _RESIDENT = 64.0
 """GiB of resident memory in `top` from which a worker is far beyond what it needs (173 GiB in the reference report)."""
@@ -101,6 +103,8 @@ _RESIDENT = 64.0
 def read(text: str) -> tuple[Where, Who] | None:
     """Which memory of which process a line says is growing; None if it does not say so. The first clause that says so counts."""
     text = text[:_LONGEST]
+    if _DIFF.match(text):
+        return None
     for clause in (*_CLAUSE.split(text), text):
         if (_ENGLISH.search(clause) or _CHINESE.search(clause)) and not _NOT_SAID.search(clause):
             return _where(clause), _who(clause if _who(clause) is not Who.UNTOLD else text)

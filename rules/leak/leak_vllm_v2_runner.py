@@ -13,9 +13,10 @@ from . import growth
 AFFECTED = ">=0.25.1, <0.27.1.dev0"
 
 
-def judge(packages: Packages, matches: Matches) -> Iterator[Hit]:
+def judge(packages: Packages | None, matches: Matches) -> Iterator[Hit]:
+    told = packages.versions.get("vllm") if packages is not None else None
     version = growth.release(packages, "vllm", AFFECTED)
     seen = growth.lines(growth.of_host(growth.told(matches)))
-    if version is not None and seen and matches["runner"] and not matches["not_used"]:
-        said = f"vLLM {version} with the V2 model runner, and host memory grows"
-        yield growth.hit(seen, said, Confidence.POSSIBLE, Severity.WARN, "the V1 runner", Basis.BOTH)
+    if (version is not None or told is None) and seen and matches["runner"] and not matches["not_used"]:
+        said = f"vLLM {version or '(release not told)'} with the V2 model runner, and host memory grows"
+        yield growth.hit(seen, said, Confidence.POSSIBLE, Severity.WARN, "the V1 runner", Basis.BOTH if version else Basis.LOG)

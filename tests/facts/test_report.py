@@ -412,6 +412,21 @@ class TestEnvironmentAndCommands:
         assert command.privileged and command.image == "quay.io/ascend/vllm-ascend:v0.9.1" and command.line == 4
 
 
+@pytest.mark.parametrize(
+    ("line", "wanted"),
+    [
+        ("- torch / torch_npu: 2.9.1+cpu / 2.9.1.post1", {"torch": "2.9.1+cpu", "torch-npu": "2.9.1.post1"}),
+        ("vllm/vllm-ascend 版本：0.18.0/0.18.0RC1", {"vllm": "0.18.0", "vllm-ascend": "0.18.0RC1"}),
+        ("upgrade torch / torch_npu to 2.9.1 / 2.9.1.post1", {}),
+        ("[Bug]: [0.9.2rc1] slow answers of a VL model on vllm-ascend", {"vllm-ascend": "0.9.2rc1"}),
+        ("[Bug]: [0.9.2rc1] slow answers of a VL model", {}),
+    ],
+)
+def test_names_and_versions_that_are_paired_or_in_a_title(line: str, wanted: dict[str, str]) -> None:
+    packages = known(facts(line).get(Packages))
+    assert (packages.versions if packages else {}) == wanted
+
+
 def test_several_files_are_one_report_and_no_block_crosses() -> None:
     found = report_facts([("a.txt", 1, "Version=25.2.0"), ("b.txt", 1, "ascendhal_version=7.35"), ("b.txt", 2, "CANN 8.2.RC1")])
     cann = known(found.get(Cann))
