@@ -7,6 +7,7 @@ or version is unknown, never wrong. Versions may be any text. The file is read o
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -86,6 +87,9 @@ class ChipRow:
     since: str | None
     image_suffix: str
     cann_package: str
+
+
+_UNTAGGED = re.compile(r"0\.[01](?:\.0)?\.dev\d")
 
 
 @functools.cache
@@ -183,10 +187,15 @@ def release(version: str) -> Release | None:
 
 
 def nearest(version: str) -> Release | None:
-    """The release itself, else the one that a user most likely means: same X.Y.Z (final before the latest rc), else the next older one."""
+    """The release itself, else the one that a user most likely means: same X.Y.Z (final before the latest rc), else the next older one.
+
+    "0.1.dev1+g02ac443" is what the build writes where it finds no tag of the source: it names a commit, and no release.
+    """
     found = release(version)
     if found is not None:
         return found
+    if _UNTAGGED.match(public(version)):
+        return None
     base = _base(version)
     same = [row for row in releases() if row.base == base]
     if same:
