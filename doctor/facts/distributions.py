@@ -25,6 +25,7 @@ MODULES = frozenset((
 _DIST_INFO = re.compile(r"(?P<name>[A-Za-z0-9][A-Za-z0-9._]*)-(?P<version>[^-]+)\.dist-info")
 _EGG_INFO = re.compile(r"(?P<name>[A-Za-z0-9][A-Za-z0-9._]*)-(?P<version>[^-]+?)(?:-py[\d.]+)?(?:-[\w.-]+)?\.egg-info")
 _HEADER = re.compile(r"^(Name|Version)[ \t]*:[ \t]*(\S+)", re.MULTILINE | re.IGNORECASE)
+_MANYLINUX = re.compile(r"^Tag:[ \t]{0,4}\S{1,60}-manylinux_2_(\d{1,3})_", re.MULTILINE)
 _PIP_LINE = re.compile(r"([A-Za-z0-9][\w.-]*)(?:[ \t]+|==)(\d[\w.+!-]*)(?:[ \t].*)?")
 
 
@@ -135,6 +136,18 @@ def _egg_link(host: Host, path: str, entry: str) -> Distribution:
             if told is not None and normalised(told) == normalised(name):
                 version = told_version
     return Distribution(name, version, path, location or None)
+
+
+def parse_wheel_glibc(text: str) -> str | None:
+    """The oldest glibc that the tags of a WHEEL file (PEP 427, PEP 600) accept, "2.34"; None where they name none."""
+    minors = [int(minor) for minor in _MANYLINUX.findall(text[:HEADER_LIMIT])]
+    return f"2.{min(minors)}" if minors else None
+
+
+def wheel_glibc(host: Host, site: str, name: str) -> str | None:
+    """The glibc that the wheel of this distribution was made for."""
+    listed = host.list(f"{site}/{name}-*.dist-info/WHEEL")
+    return parse_wheel_glibc(_text(host, listed[0])) if not isinstance(listed, Unavailable) and len(listed) == 1 else None
 
 
 def _editable_location(host: Host, path: str) -> str | None:

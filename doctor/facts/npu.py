@@ -233,6 +233,9 @@ def read_npu_presence(host: Host, facts: Facts) -> NpuPresence | Unavailable:
     if not isinstance(virtual, Unavailable) and virtual:
         return NpuPresence(True, virtual[0])
     if isinstance(pci, Unavailable):
+        made = [name for name, there in nodes.managers.items() if there] if not isinstance(nodes, Unavailable) else []
+        if made:  # only a loaded driver makes them, or somebody handed them to this container
+            return NpuPresence(True, f"/dev/{made[0]}")
         return NpuPresence(None, f"PCI could not be seen ({pci})")
     if isinstance(nodes, Unavailable):
         return NpuPresence(None, f"/dev could not be seen ({nodes})")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from doctor.facts import Facts, Provider
-from doctor.facts.distributions import Site, normalised, parse_pip_list, read_site
+from doctor.facts.distributions import Site, normalised, parse_pip_list, read_site, wheel_glibc
 from doctor.facts.interpreter import describe, is_version, on_path
 from doctor.facts.vllm import VllmProcess, vllm_processes
 from doctor.host import Host, Output, Probe, Process, Unavailable, Why
@@ -76,6 +76,8 @@ class AscendBuild:
     custom_ops: bool
     files: Mapping[str, bool] = field(default_factory=dict)
     source: str = ""
+    wheel_glibc: str | None = None
+    """The glibc that the installed wheel was made for, "2.34"; None where it is no wheel, or its tags do not tell."""
 
 
 @dataclass(frozen=True)
@@ -290,7 +292,8 @@ def _read_ascend_build(host: Host, facts: Facts) -> AscendBuild | Unavailable:
     }
     files = {name: bool(found) for name, glob in patterns.items() if not isinstance(found := host.list(f"{folder}/{glob}"), Unavailable)}
     files["_build_info.py"] = not isinstance(text, Unavailable)
-    return AscendBuild(soc, device_type, files.get("vllm_ascend_C.so", False), files.get("libcust_opapi.so", False), files, source=path)
+    glibc = wheel_glibc(host, posixpath.dirname(folder), "vllm_ascend")
+    return AscendBuild(soc, device_type, files.get("vllm_ascend_C.so", False), files.get("libcust_opapi.so", False), files, path, glibc)
 
 
 def parse_torch_version(text: str) -> tuple[str | None, bool | None]:

@@ -15,7 +15,7 @@ _DEFAULT = "HwHiAiUser"
 def judge(install: DriverInstall, accounts: Accounts, container: Container | None) -> Iterator[Hit]:
     if container is not None and container.inside:
         raise Skip("inside a container numeric ids suffice")
-    if install.version_file != "file":
+    if install.version_file != "file" and not install.info:
         raise Skip("no driver is installed")
     told = install.info or {}
     user, group = told.get("UserName") or _DEFAULT, told.get("UserGroup") or _DEFAULT

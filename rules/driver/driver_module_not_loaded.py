@@ -18,10 +18,11 @@ def judge(install: DriverInstall, modules: Modules, nodes: DeviceNodes, containe
         raise Skip("inside a container the host's modules do not count")
     if presence is not None and presence.present is False:
         raise Skip("this machine has no NPU")
+    if any(name.startswith(_PREFIXES) for name in modules.names):
+        return  # loaded, whatever is left of the driver's own files
     if install.version_file != "file":
         raise Skip("no driver is installed")
-    loaded = sorted(name for name in modules.names if name.startswith(_PREFIXES))
-    if not loaded and nodes.managers.get("davinci_manager") is False:
+    if nodes.managers.get("davinci_manager") is False:
         yield Hit(
             found="no drv_ module is loaded and /dev/davinci_manager is missing",
             wanted="drv_ modules are loaded and /dev/davinci_manager exists",

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from doctor.facts import HostFacts, providers
-from doctor.facts.distributions import parse_metadata, parse_pip_list
+from doctor.facts.distributions import parse_metadata, parse_pip_list, parse_wheel_glibc
 from doctor.facts.interpreter import is_version, parse_pyvenv_cfg
 from doctor.facts.target import (
     ABI_CHECK,
@@ -310,13 +310,19 @@ def test_metadata_is_the_header_only() -> None:
     assert parse_metadata("\n\nName: x") == (None, None)
 
 
+def test_the_glibc_of_a_wheel_is_the_oldest_that_its_tags_accept() -> None:
+    tags = "Wheel-Version: 1.0\nTag: cp311-cp311-manylinux_2_34_aarch64\nTag: cp311-cp311-manylinux_2_24_aarch64\n"
+    assert parse_wheel_glibc(tags) == "2.24"
+    assert parse_wheel_glibc("Tag: cp311-cp311-linux_aarch64\n") is None
+
+
 def test_pip_list_and_freeze() -> None:
     text = "Package   Version Editable project location\n--------- ------- ---\nvllm_ascend 0.18.0 /src/vllm-ascend\ntorch==2.9.0+cpu\n-e git+x\n"
     assert parse_pip_list(text) == {"vllm-ascend": "0.18.0", "torch": "2.9.0+cpu"}
 
 
 @pytest.mark.parametrize(
-    "parse", [parse_metadata, parse_pip_list, parse_pyvenv_cfg, is_version, parse_build_info, parse_torch_version]
+    "parse", [parse_metadata, parse_wheel_glibc, parse_pip_list, parse_pyvenv_cfg, is_version, parse_build_info, parse_torch_version]
 )
 @given(text=st.text() | st.text(alphabet="NameVersion: =.0123'\"\n_abc"))
 def test_no_text_breaks_a_parser(parse: Callable[[str], object], text: str) -> None:
