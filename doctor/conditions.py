@@ -6,6 +6,7 @@ False, or None: not known, and then `missing` says what is. `all` and `any` foll
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -198,6 +199,7 @@ def read_field(name: str, facts: Facts) -> Reading:
     return Reading(value if isinstance(value, tuple) else (value,), source, line)
 
 
+@functools.cache
 def _spec(name: str) -> tuple[FieldSpec, str]:
     if name in FIELDS and not name.endswith("."):
         return FIELDS[name], ""

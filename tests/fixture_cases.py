@@ -51,9 +51,15 @@ def book() -> rulebook.Rulebook:
     return rulebook.load()
 
 
-def small_cases() -> Iterator[SmallCase]:
+@functools.cache
+def small_cases() -> tuple[SmallCase, ...]:
+    """Every small case, in the order of the files."""
+    return tuple(_read_small_cases())
+
+
+def _read_small_cases() -> Iterator[SmallCase]:
     for path in sorted(FIXTURES.glob("*/*.yaml")):
-        for item in yaml.safe_load(path.read_text(encoding="utf-8")):
+        for item in yaml.load(path.read_text(encoding="utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
             yield _small(item, path)
 
 

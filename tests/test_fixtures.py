@@ -13,7 +13,7 @@ from doctor.finding import Outcome
 from tests.fixture_cases import SmallCase, book, examine, folders, reported, run_host, run_text, small_cases
 
 
-@pytest.mark.parametrize("case", list(small_cases()), ids=str)
+@pytest.mark.parametrize("case", small_cases(), ids=str)
 def test_small_case(case: SmallCase, tmp_path: Path) -> None:
     examination = examine(case, tmp_path)
     said = reported(examination)

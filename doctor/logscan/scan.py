@@ -95,9 +95,11 @@ class Scanner:
     def scan(self, chunks: Iterable[Chunk], size: int = -1) -> Scan:
         """Scans all chunks; `size` is their size in bytes where it is known."""
         result = Scan()
-        finder = make_finder(self._exact, self._folded, size)
+        finder: Finder | None = None
         base = 0
         for chunk in chunks:
+            if finder is None:
+                finder = make_finder(self._exact, self._folded, len(chunk.data) if chunk.whole else size)
             if not result.sources or result.sources[-1] != chunk.source:
                 result.sources.append(chunk.source)
                 base = result.lines - (chunk.first - 1)
