@@ -53,7 +53,7 @@ def test_nearest_is_what_the_user_most_likely_means(written: str, meant: str) ->
     assert found is not None and found.version == meant
 
 
-@pytest.mark.parametrize("text", ["", "main", "unknown", "\x1b[31m", "9" * 1000])
+@pytest.mark.parametrize("text", ["", "main", "unknown", "\x1b[31m", "9" * 1000, "0.1.dev1+g02ac443", "0.0.dev3"])
 def test_nearest_of_no_version_is_none(text: str) -> None:
     assert compat.nearest(text) is None
 

@@ -68,7 +68,7 @@ _ADVICE = re.compile(
     r">=|<=|~=|!=|[<>]|or (?:above|higher|newer)|and (?:above|higher)|not (?:with|on|in) |no problem|is fine|was fine|"
     r"升级|降级|更新到|建议|推荐|支持|需要|要求|依赖|至少|以上|以下|及以后|低于|高于|之前|以前|正常|没有?问题|无此问题|改用|换成|配套|试过|尝试|安装|最低|最新|不匹配"
 )
-_REQUIREMENT = re.compile(r"""\s{0,40}['"][A-Za-z][\w.-]{0,80} ?[=<>~!]{1,2}[^'"]{1,80}['"],?\s{0,10}$""")
+_REQUIREMENT = re.compile(r"""(?:^|\s)['"][A-Za-z][\w.-]{0,80} ?[=<>~!]{1,2}[^'"]{1,80}['"],?\s{0,10}$""")
 """A line of a pyproject.toml or setup.py: `"torch == 2.10.0",` says what a build asks for, not what is installed."""
 
 _CLAUSE_END = re.compile(r"[。；;，！!?？\n]|[.,](?=[ \t])")
@@ -126,7 +126,7 @@ def tell_mentions(text: Text, told: Sightings) -> None:
     by_line: dict[tuple[int, str], list[str]] = {}
     for found in islice(_MENTION.finditer(text.lower), HITS_CAP):
         kind, version = KINDS[found["word"]], found["version"]
-        if "=" in found[0] and _REQUIREMENT.match(text.lines[text.at(found.start())][:200]):
+        if "=" in found[0] and _REQUIREMENT.search(text.lines[text.at(found.start())][-200:]):
             continue
         if not _glued(text.lower, found.start()) and plausible(kind, version) and not advice(text.lower, found.start(), found.end()):
             written = text.joined[found.start("version") : found.end("version")]

@@ -427,6 +427,14 @@ def test_names_and_versions_that_are_paired_or_in_a_title(line: str, wanted: dic
     assert (packages.versions if packages else {}) == wanted
 
 
+@pytest.mark.parametrize(
+    "line",
+    ['    "torch-npu==2.9.0",', "'torch == 2.10.0'", 'rank0: "torch==2.10.0",', "vllm-ascend==0.15.0rc1 依赖 torch-npu==2.9.0"],
+)
+def test_what_a_build_or_a_package_asks_for_is_not_installed(line: str) -> None:
+    assert absent(Packages, line)
+
+
 def test_several_files_are_one_report_and_no_block_crosses() -> None:
     found = report_facts([("a.txt", 1, "Version=25.2.0"), ("b.txt", 1, "ascendhal_version=7.35"), ("b.txt", 2, "CANN 8.2.RC1")])
     cann = known(found.get(Cann))
