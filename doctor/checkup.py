@@ -62,9 +62,7 @@ def judge(rule: Rule, sets: Sequence[FactSet], scan: Scan) -> Verdict:
             found = [hit for answer in answers for hit in answer.hits]
             if found:
                 findings += _findings(rule, found, facts, len(wanted) > 1)
-            elif all(answer.missing == () for answer, way in zip(answers, ways, strict=True) if way.facts) and any(
-                answer.missing == () for answer in answers
-            ):
+            elif any(answer.missing == () for answer in _telling(answers, ways)):
                 cleared = True
             missing += [reason for answer in answers for reason in answer.missing]
     except Exception:  # noqa: BLE001  any rule may be wrong; it costs its own verdict only
@@ -75,6 +73,12 @@ def judge(rule: Rule, sets: Sequence[FactSet], scan: Scan) -> Verdict:
     if cleared:
         return Verdict(rule.id, Outcome.CLEAR, seconds=seconds)
     return Verdict(rule.id, Outcome.SKIPPED, "; ".join(dict.fromkeys(missing)) or "nothing to look at", seconds)
+
+
+def _telling(answers: Sequence[_Answer], ways: Sequence[_Way]) -> list[_Answer]:
+    """The answers that can clear the rule: those from facts, where it knows any; a log without a sign does not make up for unknown facts."""
+    by_facts = [answer for answer, way in zip(answers, ways, strict=True) if way.facts]
+    return by_facts or list(answers)
 
 
 @dataclass(frozen=True)

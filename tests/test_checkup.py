@@ -35,7 +35,7 @@ def verdict(rule: Rule, text: str = "", *facts: object) -> Verdict:
 
 FACTS_OR_LOG = """\
 decide:
-- log: 'driver is too old: (?P<width>\\d+)'
+- log: 'driver is too old: (?P<width>\\d{1,9})'
 - when: {driver.version: '< 25.0.0'}
   confidence: likely
 """
