@@ -61,7 +61,7 @@ _KEPT = r"(?:never|not|n't) (?:be |is )?(?:freed|released|given back|returned|re
 _MEMORY = r"(?:memory|kv[ _-]?cache|\bblocks\b|\brss\b|\brssanon\b|\bres\b|\bhbm\b|\bram\b|\bvram\b)"
 # ASCII throughout: a Chinese character beside a Latin word is a word boundary then.
 _ENGLISH = re.compile(
-    rf"(?:memory|\bmem|\bram) leak|leaks? memory|(?:unbounded|continuous|persistent|steady|linear|abnormal|constant|host|cpu|\bram|hbm|npu|device)\b.{{0,20}} memory (?:growth|increase|surge|overflow)|memory is leaking|leaking memory|{_MEMORY}.{{0,100}}(?:{_RISES}|{_KEPT})|(?:{_KEEPS}).{{0,40}}{_MEMORY}"
+    rf"(?:memory|\bmem|\bram) leak|leaks? memory|(?:unbounded|continuous|persistent|steady|linear|abnormal|constant|host|cpu|\bram|hbm|npu|device)\b.{{0,20}} (?:memory|rss|hbm|vram) (?:growth|increase|surge|overflow)|memory is leaking|leaking memory|{_MEMORY}.{{0,100}}(?:{_RISES}|{_KEPT})|(?:{_KEEPS}).{{0,40}}{_MEMORY}"
     rf"|\bgrows?\b.{{0,20}} in (?:host |resident )?memory"
     rf"|\b(?:leaves?|left|adds?|added)\b.{{0,40}}{_MEMORY}.{{0,40}}(?:behind|{_KEPT})"
     r"|(?:out of|exhausted?(?: the)?|fills?(?: up)?(?: the)?) (?:host|cpu|system) memory|(?:host|cpu|system) memory (?:is |was |gets |runs? )?(?:exhausted|out)",
@@ -140,9 +140,14 @@ def of_device(growths: tuple[Growth, ...]) -> tuple[Growth, ...]:
     return tuple(growth for growth in growths if growth.where in (Where.DEVICE, Where.UNTOLD))
 
 
-def untold(growths: tuple[Growth, ...]) -> tuple[Growth, ...]:
+def speaks_of_device(matches: Matches) -> bool:
+    """Whether memory that a report does not name is the NPU's; needs the patterns `device` and `host`."""
+    return bool(matches["device"]) and not matches["host"]
+
+
+def untold(growths: tuple[Growth, ...], matches: Matches) -> tuple[Growth, ...]:
     """Those of host memory, or of memory that is not named, where the text speaks of no growing NPU memory as well."""
-    device = any(growth.where is Where.DEVICE for growth in growths)
+    device = speaks_of_device(matches) or any(growth.where is Where.DEVICE for growth in growths)
     return tuple(growth for growth in of_host(growths) if growth.who is Who.UNTOLD and not (device and growth.where is Where.UNTOLD))
 
 
