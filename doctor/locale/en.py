@@ -76,6 +76,10 @@ WORDS = {
     "unknown_next_plog": "CANN's own log of that process, ~/ascend/log/debug/plog/plog-<pid>_*.log (and run/plog), and dmesg around that time: doctor log FILE…",
     "unknown_next_report": "For a report: this output, the versions that `doctor stack` prints, and the log from its start to the first traceback.",
     "nothing_else_text": "No known cause in {lines:,} lines. Rules that looked: {clear}.",
+    # One line of a log
+    "harmless_line": "Harmless.",
+    "line_rules": "Rules that know this line, alone or among others",
+    "unknown_line": "Nothing is known of this line. doctor log FILE judges it among the lines around it.",
     # The page on old articles
     "article_head": "What old articles on vLLM and Ascend advise, and what to do instead (as of 2026-11-30)",
     "article_truth": "true is",

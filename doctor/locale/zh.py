@@ -76,6 +76,10 @@ WORDS = {
     "unknown_next_plog": "该进程的 CANN 日志 ~/ascend/log/debug/plog/plog-<pid>_*.log（以及 run/plog）和同一时间的 dmesg：doctor log FILE…",
     "unknown_next_report": "提交问题时请附上：本输出、`doctor stack` 给出的版本，以及从启动到第一个 traceback 的日志。",
     "nothing_else_text": "{lines:,} 行中没有已知原因。已检查的规则：{clear}。",
+    # One line of a log
+    "harmless_line": "无害。",
+    "line_rules": "识别该行（单独或结合上下文）的规则",
+    "unknown_line": "没有关于该行的信息。请用 doctor log FILE 结合上下文判断。",
     # The page on old articles
     "article_head": "旧文章关于 vLLM 与昇腾的建议，以及正确做法（截至 2026-11-30）",
     "article_truth": "事实",

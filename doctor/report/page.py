@@ -15,6 +15,8 @@ from doctor.rulebook import patterns_of
 
 if TYPE_CHECKING:
     from doctor.errorcodes import CodeEntry
+    from doctor.harmless import Harmless
+    from doctor.words import Words
 
 HEADINGS = ("page_checks", "page_why", "page_example", "page_fix", "page_references", "page_related")
 
@@ -146,3 +148,18 @@ def code_page(entries: Sequence[CodeEntry], rules: Mapping[str, Rule], dealing: 
     yield style.paint("strong", speak("code_rules"))
     for name in dealing:
         yield from style.lines(f"{name}: {rules[name].title[language]}", "    ", "  ")
+
+
+def line_page(
+    known: Harmless | None, codes: Sequence[tuple[str, Words]], dealing: Sequence[str], rules: Mapping[str, Rule], language: str, style: Style
+) -> Iterator[str]:
+    """What is known of one line of a log."""
+    speak = speaker(language)
+    if known is not None:
+        yield from style.lines(f"{speak('harmless_line')} {known.reason[language]}", "")
+    for code, meaning in codes:
+        yield from style.lines(f"{code}: {meaning[language]}", "")
+    if dealing:
+        yield style.paint("strong", speak("line_rules"))
+        for name in dealing:
+            yield from style.lines(f"{name}: {rules[name].title[language]}", "    ", "  ")
