@@ -7,6 +7,7 @@ that hides or reorders others, and cleaning it again changes nothing.
 from __future__ import annotations
 
 import functools
+import json
 import re
 import unicodedata
 
@@ -133,4 +134,15 @@ def _decode_line(line: bytes) -> str:
     return as_utf8
 
 
-__all__ = ["cell_width", "clean", "clean_line", "decode", "truncate"]
+def docker_message(line: str) -> str:
+    """What a line of Docker's json-file log holds in `log`; any other line as it is."""
+    if not line.startswith('{"log":'):
+        return line
+    try:
+        value = json.loads(line).get("log")
+    except (ValueError, AttributeError, RecursionError):
+        return line
+    return value if isinstance(value, str) else line
+
+
+__all__ = ["cell_width", "clean", "clean_line", "decode", "docker_message", "truncate"]

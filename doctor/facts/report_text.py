@@ -11,6 +11,8 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from doctor.text import docker_message
+
 LINE_CAP = 8192
 """Characters of a line that are looked at: longer than any LD_LIBRARY_PATH or docker command that people paste."""
 
@@ -133,7 +135,7 @@ def text_of(lines: Sequence[tuple[str, int, str]]) -> Text:
             text.lines.append("")
             text.places.append((last, 0))
         last = source
-        line = unquoted(raw[:LINE_CAP])
+        line = unquoted(docker_message(raw[:LINE_CAP]))
         text.lines.append(line)
         text.places.append((source, number))
         room -= len(line)

@@ -5,8 +5,9 @@ The message is what remains. Bounded: at most `MOST` prefixes, each found by an 
 
 from __future__ import annotations
 
-import json
 import re
+
+from doctor.text import docker_message
 
 MOST = 12
 """Prefixes taken off one line at the most: docker compose + Ray + timestamp + rank + vLLM's own are seven."""
@@ -39,7 +40,7 @@ _PREFIX = re.compile(
 def message(line: str) -> str:
     """The line without its prefixes and the white space around it. A docker JSON line gives its `log` value."""
     if line.startswith('{"log":'):
-        line = _unpacked(line)
+        line = docker_message(line)
     start = 0
     for _ in range(MOST):
         found = _PREFIX.match(line, start)
@@ -47,11 +48,3 @@ def message(line: str) -> str:
             break
         start = found.end()
     return line[start:].strip()
-
-
-def _unpacked(line: str) -> str:
-    try:
-        value = json.loads(line).get("log")
-    except (ValueError, AttributeError, RecursionError):
-        return line
-    return value if isinstance(value, str) else line

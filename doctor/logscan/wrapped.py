@@ -18,6 +18,8 @@ SHORTEST_BROKEN = 20
 _STARTS = re.compile(r"\s*(?:Traceback \(most|File \"|\||\+[-=]|[-*#] |```|[A-Za-z_.]{1,80}(?:Error|Exception|Warning):)")
 """What begins a line of its own, beside everything that has a log prefix."""
 
+_QUOTE = re.compile(r"^\s{0,3}(?:>\s?){1,20}")
+
 Logical = list[tuple[int, str]]
 """(index of its first line, joined text) for every logical line."""
 
@@ -27,6 +29,8 @@ def joined(lines: list[str]) -> list[Logical]:
 
     A terminal breaks at its width, within words too; an editor or a mail program between words, before its width. Both are tried.
     """
+    # Who quotes a wrapped text marks every line of it, and the marks end no message.
+    lines = [_QUOTE.sub("", line) if line.lstrip()[:1] == ">" else line for line in lines]
     # A single word that is too long stands on a line of its own and says nothing of the width.
     width = max((len(line.rstrip()) for line in lines if " " in line.strip()), default=0)
     if not NARROWEST <= width <= WIDEST:

@@ -435,6 +435,11 @@ def test_what_a_build_or_a_package_asks_for_is_not_installed(line: str) -> None:
     assert absent(Packages, line)
 
 
+def test_a_line_of_dockers_json_log_is_read_like_its_message() -> None:
+    text = '{"log":"export HCCL_EXEC_TIMEOUT=17340\\n","stream":"stderr","time":"2026-11-02T03:04:05Z"}'
+    assert fact(Environment, text).values == {"HCCL_EXEC_TIMEOUT": "17340"}
+
+
 def test_several_files_are_one_report_and_no_block_crosses() -> None:
     found = report_facts([("a.txt", 1, "Version=25.2.0"), ("b.txt", 1, "ascendhal_version=7.35"), ("b.txt", 2, "CANN 8.2.RC1")])
     cann = known(found.get(Cann))

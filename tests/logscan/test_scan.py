@@ -181,3 +181,9 @@ def test_a_word_longer_than_the_width_does_not_hide_the_wrapping() -> None:
     lines = ["INFO loading", "/very/long/path" * 10, "ERROR the library of the operators that this release needs is", "missing in the folder that the environment names"]
     pattern = "this release needs is missing"
     assert [match.line for match in run("\n".join(lines) + "\n", pattern).of(pattern).kept] == [3]
+
+
+def test_a_wrapped_text_that_was_quoted_is_found() -> None:
+    lines = ["> INFO loading", "> ERROR the library of the operators that this release needs is", "> missing in the folder that the environment names"]
+    pattern = "this release needs is missing"
+    assert [match.line for match in run("\n".join(lines) + "\n", pattern).of(pattern).kept] == [2]
