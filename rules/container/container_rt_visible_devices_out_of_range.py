@@ -27,7 +27,9 @@ def judge(
     if inside and nodes is not None and nodes.davinci:
         yield from _too_high(mask, len(nodes.davinci), environment.source if environment is not None else "")
     elif nodes is not None and not inside:
-        raise Skip("not in a container")
+        if not nodes.davinci or list(nodes.davinci) != list(range(len(nodes.davinci))):
+            raise Skip("not in a container, and the cards of this machine are not numbered from 0 without a gap")
+        yield from _too_high(mask, len(nodes.davinci), environment.source if environment is not None else "")
     for command in runs.commands if runs else ():
         cards = {device for device in command.devices if _CARD.fullmatch(device)}
         given = command.environment.get(MASK) or (mask if len(runs.commands if runs else ()) == 1 else "")

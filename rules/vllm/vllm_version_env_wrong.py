@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from doctor import compat
@@ -10,13 +11,17 @@ from doctor.finding import Evidence, Hit, Skip
 from doctor.versions import Scheme, parse
 
 
+_PEP_440 = re.compile(r"v?\d{1,4}(?:\.\d{1,6}){0,4}(?:(?:a|b|rc)\d{1,4})?(?:\.post\d{1,4})?(?:\.dev\d{1,6})?(?:\+[A-Za-z0-9.]{1,60})?")
+"""vllm-ascend reads the variable with packaging.version, which takes nothing else."""
+
+
 def judge(packages: Packages, environment: Environment) -> Iterator[Hit]:
     told = environment.values.get("VLLM_VERSION")
     if told is None:
         if not environment.complete:
             raise Skip("the environment of the target is only partly known")
         return
-    wanted, evidence = parse(told, Scheme.PACKAGE), Evidence(environment.source, f"VLLM_VERSION={told}", environment.lines.get("VLLM_VERSION", 0))
+    wanted, evidence = parse(told, Scheme.PACKAGE) if _PEP_440.fullmatch(told) else None, Evidence(environment.source, f"VLLM_VERSION={told}", environment.lines.get("VLLM_VERSION", 0))
     if wanted is None:
         yield Hit(found=f"VLLM_VERSION={told}, which is no version", wanted="X.Y.Z of the vLLM source", evidence=(evidence,))
         return
