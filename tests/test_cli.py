@@ -28,7 +28,7 @@ severity: fail
 title: {en: The demo streams ran out., zh: 演示用的 stream 已耗尽。}
 why: {en: They are few., zh: 数量有限。}
 decide:
-- log: 'demo streams exhausted \\(?(?P<count>\\d*)'
+- log: 'demo streams exhausted \\(?(?P<count>\\d{0,9})'
 fixes:
 - id: fewer
   title: {en: Use fewer, zh: 少用一些}
