@@ -63,6 +63,7 @@ _MEMORY = r"(?:memory|kv[ _-]?cache|\bblocks\b|\brss\b|\brssanon\b|\bres\b|\bhbm
 _ENGLISH = re.compile(
     rf"(?:memory|\bmem|\bram) leak|leaks? memory|(?:unbounded|continuous|persistent|steady|linear|abnormal|constant|host|cpu|\bram|hbm|npu|device)\b.{{0,20}} (?:memory|rss|hbm|vram) (?:growth|increase|surge|overflow)|memory is leaking|leaking memory|{_MEMORY}.{{0,100}}(?:{_RISES}|{_KEPT})|(?:{_KEEPS}).{{0,40}}{_MEMORY}"
     rf"|\bgrows?\b.{{0,20}} in (?:host |resident )?memory"
+    rf"|(?:fails?|failed|failing|unable) to (?:free|release|reclaim|give back).{{0,20}}{_MEMORY}|(?:never|not|n't) (?:frees?|releas(?:es?|ing)|reclaim\w{{0,3}}) (?:the )?(?:\w{{1,20}} )?{_MEMORY}"
     rf"|\b(?:leaves?|left|adds?|added)\b.{{0,40}}{_MEMORY}.{{0,40}}(?:behind|{_KEPT})"
     r"|(?:out of|exhausted?(?: the)?|fills?(?: up)?(?: the)?) (?:host|cpu|system) memory|(?:host|cpu|system) memory (?:is |was |gets |runs? )?(?:exhausted|out)",
     re.IGNORECASE | re.ASCII,
