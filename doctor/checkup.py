@@ -20,7 +20,7 @@ from doctor.logic import Need, needs
 from doctor.logscan.scan import Match, Scan
 from doctor.logscan.signature import Matches, evidence_of, hits
 from doctor.rule import Decision, Rule
-from doctor.values import template_values
+from doctor.values import template_values, told
 from doctor.words import Words
 
 NO_LOG = "no log was given"
@@ -235,26 +235,30 @@ def _strength(rule: Rule, hit: Hit) -> tuple[bool, int, int, int]:
 def _finding(rule: Rule, hit: Hit, facts: FactSet, several: bool) -> Finding:
     confidence = hit.confidence or Confidence.SURE
     values = {**template_values(facts.facts, rule), **hit.values}
+
+    def filled(words: Words) -> Words:
+        return told(words.filled(values))
+
     return Finding(
         rule=rule.id,
         severity=hit.severity or rule.severity,
         confidence=confidence,
-        title=rule.title.filled(values),
-        why=rule.why.filled(values),
+        title=filled(rule.title),
+        why=filled(rule.why),
         subject=hit.subject or (facts.label if several else ""),
         found=hit.found,
-        wanted=Words(hit.wanted, hit.wanted).filled(values).en,
+        wanted=filled(Words(hit.wanted, hit.wanted)).en,
         evidence=hit.evidence[:12],
         fixes=tuple(
             replace(
                 fix,
-                title=fix.title.filled(values),
-                steps=tuple(replace(step, text=step.text.filled(values)) for step in fix.steps),
-                verify=fix.verify.filled(values) if fix.verify else None,
+                title=filled(fix.title),
+                steps=tuple(replace(step, text=filled(step.text)) for step in fix.steps),
+                verify=filled(fix.verify) if fix.verify else None,
             )
             for fix in rule.fixes
         ),
-        decide=rule.undecided.filled(values) if rule.undecided and confidence is not Confidence.SURE else None,
+        decide=filled(rule.undecided) if rule.undecided and confidence is not Confidence.SURE else None,
         basis=hit.basis,
         position=hit.position,
     )

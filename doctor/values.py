@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
@@ -12,6 +13,7 @@ from doctor.facts.machine import Machine, OperatingSystem
 from doctor.facts.npu import Chip
 from doctor.facts.target import Packages, Target
 from doctor.rule import Rule
+from doctor.words import Words
 
 T = TypeVar("T")
 
@@ -82,6 +84,58 @@ def _row(facts: Facts) -> dict[str, str]:
     found: dict[str, str | None] = {}
     if row is not None:
         found = {"row_cann": row.cann, "row_torch": row.torch, "row_torch_npu": row.torch_npu, "row_vllm": row.vllm, "row_version": row.version}
+        found["row_triton_ascend"] = row.triton_ascend
     target_cann = (cann.version if cann else None) or (row.cann if row else None)
     found["hdk_paired"] = compat.hdk_paired(target_cann) if target_cann else None
     return {name: value for name, value in found.items() if value}
+
+
+def told(words: Words) -> Words:
+    """With the names that nobody could fill in told as a reader understands them: `<row_cann>` is nothing that he knows.
+
+    A command, the same in both languages, stays the same in both.
+    """
+    english = _told(words.en, "en")
+    return Words(english, english if words.en == words.zh else _told(words.zh, "zh"))
+
+
+def _told(text: str, language: str) -> str:
+    return _NAME.sub(lambda match: _UNKNOWN[match[1]][language] if match[1] in _UNKNOWN else match[0], text) if "<" in text else text
+
+
+_NAME = re.compile(r"<([a-z][a-z0-9_]*)>")
+
+_UNKNOWN: Mapping[str, Words] = {
+    "python": Words("python", "python"),
+    "arch": Words("$(uname -m)", "$(uname -m)"),
+    "toolkit": Words("<CANN folder>", "<CANN 目录>"),
+    "cann_version": Words("<installed CANN>", "<已装的 CANN 版本>"),
+    "driver_version": Words("<installed driver>", "<已装的驱动版本>"),
+    "chip": Words("<chip of npu-smi info>", "<npu-smi info 显示的芯片>"),
+    "os": Words("<operating system>", "<操作系统>"),
+    "python_version": Words("<Python version>", "<Python 版本>"),
+    "vllm_ascend_version": Words("<your vllm-ascend>", "<所用的 vllm-ascend 版本>"),
+    "vllm_version": Words("<your vllm>", "<所用的 vllm 版本>"),
+    "torch_version": Words("<installed torch>", "<已装的 torch 版本>"),
+    "torch_npu_version": Words("<installed torch_npu>", "<已装的 torch_npu 版本>"),
+    "triton_ascend_version": Words("<installed triton-ascend>", "<已装的 triton-ascend 版本>"),
+    "row_version": Words("<your vllm-ascend>", "<所用的 vllm-ascend 版本>"),
+    "row_cann": Words("<CANN of your vllm-ascend>", "<vllm-ascend 配套的 CANN>"),
+    "row_torch": Words("<torch of your vllm-ascend>", "<vllm-ascend 配套的 torch>"),
+    "row_torch_npu": Words("<torch_npu of your vllm-ascend>", "<vllm-ascend 配套的 torch_npu>"),
+    "row_triton_ascend": Words("<triton-ascend of your vllm-ascend>", "<vllm-ascend 配套的 triton-ascend>"),
+    "row_vllm": Words("<vllm of your vllm-ascend>", "<vllm-ascend 配套的 vllm>"),
+    "hdk_paired": Words("<HDK paired with your CANN>", "<与 CANN 配套的 HDK>"),
+    "hdk_minimum": Words("<lowest HDK for your CANN>", "<CANN 要求的最低 HDK>"),
+    "product": Words("<product>", "<产品型号>"),
+    "firmware": Words("<firmware version>", "<固件版本>"),
+    "soc_version": Words("<SOC_VERSION of your chip>", "<芯片对应的 SOC_VERSION>"),
+    "id": Words("<NPU id>", "<NPU 编号>"),
+    "card": Words("<NPU id>", "<NPU 编号>"),
+    "npu": Words("<NPU id>", "<NPU 编号>"),
+    "chip_id": Words("<chip id>", "<芯片编号>"),
+    "model": Words("<model folder>", "<模型目录>"),
+    "image": Words("<image>", "<镜像>"),
+    "container": Words("<container>", "<容器名>"),
+}
+"""Names of facts that only the reader knows, or that nothing told; a name that is not here is shown as it is."""
