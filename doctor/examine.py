@@ -6,10 +6,11 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
 
 from doctor import checkup, diagnosis
 from doctor.checkup import FactSet
-from doctor.facts import Facts, HostFacts
+from doctor.facts import Facts, FixedFacts, HostFacts
 from doctor.finding import Outcome, Verdict
 from doctor.firsterror import PATTERNS, FirstError, explained, first_error
 from doctor.host import Host
@@ -17,6 +18,9 @@ from doctor.logscan.literals import required
 from doctor.logscan.scan import Chunk, Scan, Scanner
 from doctor.rule import Rule
 from doctor.rulebook import Rulebook, patterns_of
+
+if TYPE_CHECKING:
+    from doctor.facts.streams import Streams
 
 FACT_BYTES = 4 * 1024 * 1024
 """How much of each log is read for facts: versions stand at its start, and pasted reports are smaller."""
@@ -81,12 +85,14 @@ def examine_host(
 def examine_text(label: str, chunks: Iterable[Chunk], book: Rulebook, selection: Selection, size: int = -1, heard: Listener | None = None) -> Examination:
     """Judges logs or a pasted report: the same rules, on the facts that the text tells."""
     from doctor.facts.report import report_facts
+    from doctor.facts.streams import Streams
 
     start = time.perf_counter()
     rules = selection.chosen(book.rules.values())
     heads: list[Chunk] = []
-    scan = _scan(rules, book, _keeping_heads(chunks, heads), size)
-    facts = report_facts([line for chunk in heads for line in _lines(chunk)])
+    streams = Streams()
+    scan = _scan(rules, book, _keeping_heads(chunks, heads, streams), size)
+    facts = FixedFacts(*report_facts([line for chunk in heads for line in _lines(chunk)]), *streams.facts())
     return _finish("text", label, (FactSet("", facts),), rules, book, scan, heard, start)
 
 
@@ -112,9 +118,10 @@ def _scan(rules: Iterable[Rule], book: Rulebook, chunks: Iterable[Chunk], size: 
     return Scanner(literals).scan(chunks, size)
 
 
-def _keeping_heads(chunks: Iterable[Chunk], heads: list[Chunk]) -> Iterator[Chunk]:
+def _keeping_heads(chunks: Iterable[Chunk], heads: list[Chunk], streams: Streams) -> Iterator[Chunk]:
     kept, source = 0, ""
     for chunk in chunks:
+        streams.feed(chunk.source, chunk.first, chunk.data)
         if chunk.source != source:
             kept, source = 0, chunk.source
         if kept < FACT_BYTES:
