@@ -46,7 +46,8 @@ class Basis(enum.IntEnum):
 class Evidence:
     """Where it was seen. `source` is a path, a command or a log's name; `line` counts from 1, 0 for no line.
 
-    For log lines, `first` and `last` are the numbers of the first and last matching line, `count` how many there were.
+    For log lines, `first` and `last` are the numbers of the first and last matching line, `count` how many there were (from 400
+    on, at least so many).
     """
 
     source: str

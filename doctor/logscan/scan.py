@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -12,7 +13,10 @@ from doctor.logscan.prefix import message
 from doctor.logscan.wrapped import Logical, joined
 
 KEPT = 400
-"""Matches kept of one pattern; beyond them only the number and the last one are."""
+"""Matches kept of one pattern; beyond them only the last one is, and their number is a lower bound."""
+
+TAIL = 4
+"""Lines of a chunk that are still tried for a pattern that has matched more often than is kept: its last ones."""
 
 LINE_CAP = 16 * 1024
 """Characters of a line that patterns see: around the literal, where the line is longer."""
@@ -114,7 +118,7 @@ class Scanner:
         return result
 
     def _scan_chunk(self, chunk: Chunk, finder: Finder, base: int, result: Scan) -> None:
-        for line, index, text in self._candidates(chunk.data, finder):
+        for line, index, text in self._candidates(chunk.data, self._worth_trying(finder.find(chunk.data), result)):
             self._try(index, text, chunk.source, chunk.first + line, base, result)
 
     def _scan_joined(self, chunk: Chunk, finder: Finder, base: int, result: Scan) -> None:
@@ -125,20 +129,30 @@ class Scanner:
         """Scans joined lines for what the lines as they stand did not show."""
         data = "\n".join(text.replace("\n", " ") for _, text in logical).encode() + b"\n"
         seen = {pattern: {match.line for match in hits.kept} for pattern, hits in result.hits.items()}
-        for line, index, text in self._candidates(data, finder):
+        for line, index, text in self._candidates(data, finder.find(data)):
             first = logical[line][0] if line < len(logical) else 0
             following = logical[line + 1][0] if line + 1 < len(logical) else first + 1
             if not any(chunk.first + number in seen.get(self._patterns[index], ()) for number in range(first, following)):
                 self._try(index, text, chunk.source, chunk.first + first, base, result)
 
-    def _candidates(self, data: bytes, finder: Finder) -> Iterator[tuple[int, int, str]]:
+    def _worth_trying(self, found: Iterable[tuple[int, int]], result: Scan) -> list[tuple[int, int]]:
+        """Without the literals whose patterns have all matched enough: a healthy server prints their lines with every request."""
+        full = {literal for literal, users in enumerate(self._users) if all(result.of(self._patterns[index]).count >= KEPT for index in users)}
+        if not full:
+            return list(found)
+        tails: dict[int, deque[tuple[int, int]]] = {literal: deque(maxlen=TAIL) for literal in full}
+        kept: list[tuple[int, int]] = []
+        for place in found:
+            (tails[place[1]] if place[1] in full else kept).append(place)
+        return kept + [place for tail in tails.values() for place in tail]
+
+    def _candidates(self, data: bytes, found: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int, str]]:
         """(line from 0, pattern, line's message) for each line and pattern one of whose literals is there."""
-        found = sorted(finder.find(data))
         line, counted = 0, 0
         tried: set[int] = set()
         start = end = -1
         text = ""
-        for at, literal in found:
+        for at, literal in sorted(found):
             if at > end:
                 start = data.rfind(b"\n", 0, at) + 1
                 end = data.find(b"\n", at)
