@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from doctor.logscan.finder import Finder, make_finder
 from doctor.logscan.literals import ignores_case, required
@@ -122,8 +123,11 @@ class Scanner:
             self._try(index, text, chunk.source, chunk.first + line, base, result)
 
     def _scan_joined(self, chunk: Chunk, finder: Finder, base: int, result: Scan) -> None:
-        for logical in joined(chunk.data.decode("utf-8", "replace").split("\n")):
+        readings = joined(chunk.data.decode("utf-8", "replace").split("\n"))
+        for logical in readings:
             self._scan_logical(chunk, logical, finder, base, result)
+        if readings:
+            _gather(result, chunk, readings[-1], base)
 
     def _scan_logical(self, chunk: Chunk, logical: Logical, finder: Finder, base: int, result: Scan) -> None:
         """Scans joined lines for what the lines as they stand did not show."""
@@ -177,6 +181,15 @@ class Scanner:
         if found is not None:
             groups = {name: value for name, value in found.groupdict().items() if value is not None}
             result.hits.setdefault(self._patterns[index], Hits()).add(Match(source, line, base + line, text, groups))
+
+
+def _gather(result: Scan, chunk: Chunk, logical: Logical, base: int) -> None:
+    """Puts what matched in the parts of one broken line at one place, so that what must stand beside it is beside it."""
+    starts = [base + chunk.first + first for first, _ in logical]
+    for hits in result.hits.values():
+        hits.kept = [
+            replace(match, ordinal=starts[bisect_right(starts, match.ordinal) - 1]) if match.source == chunk.source else match for match in hits.kept
+        ]
 
 
 def _shown(data: bytes, start: int, end: int, at: int) -> str:

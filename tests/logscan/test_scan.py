@@ -189,3 +189,16 @@ def test_a_wrapped_text_that_was_quoted_is_found() -> None:
     lines = ["> INFO loading", "> ERROR the library of the operators that this release needs is", "> missing in the folder that the environment names"]
     pattern = "this release needs is missing"
     assert [match.line for match in run("\n".join(lines) + "\n", pattern).of(pattern).kept] == [2]
+
+
+def test_the_parts_of_a_broken_line_stand_beside_each_other() -> None:
+    text = (
+        "WARNING [system_utils.py:255] Found a limit of 20000 and could not raise it by\n"
+        "itself to the wanted one. This can cause errors such as the well known one of:\n"
+        "too many open files. Consider raising it.\n"
+        "INFO another line\n"
+    )
+    found = run(text, "Found a limit of", "too many open files", "another line")
+    places = {pattern: found.of(pattern).kept[0].ordinal for pattern in found.hits}
+    assert places["Found a limit of"] == places["too many open files"] < places["another line"]
+    assert found.of("too many open files").kept[0].line == 3
