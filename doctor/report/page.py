@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from doctor.locale import speaker
@@ -12,6 +13,7 @@ from doctor.report.style import Style
 from doctor.report.text_format import steps
 from doctor.rule import Decision, Rule
 from doctor.rulebook import patterns_of
+from doctor.values import told
 
 if TYPE_CHECKING:
     from doctor.errorcodes import CodeEntry
@@ -123,10 +125,10 @@ def _fixes(rule: Rule, language: str, style: Style) -> Iterator[str]:
     if not rule.fixes:
         yield "  " + speak("page_no_fix")
     for fix in rule.fixes:
-        yield from style.lines(f"{fix.title[language]} [{speak(fix.safety.value)}]", "  ")
-        yield from steps(fix.steps, style, language, "  ")
+        yield from style.lines(f"{told(fix.title)[language]} [{speak(fix.safety.value)}]", "  ")
+        yield from steps([replace(step, text=told(step.text)) for step in fix.steps], style, language, "  ")
         if fix.verify is not None:
-            yield from style.lines(f"{speak('verify')}: {fix.verify[language]}", "  ")
+            yield from style.lines(f"{speak('verify')}: {told(fix.verify)[language]}", "  ")
 
 
 def code_page(entries: Sequence[CodeEntry], rules: Mapping[str, Rule], dealing: Sequence[str], language: str, style: Style) -> Iterator[str]:
