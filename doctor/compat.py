@@ -256,6 +256,13 @@ def line(version: str) -> str:
     return ".".join(_base(version).split(".")[:2])
 
 
+def neighbour_cann(product: str, version: str) -> tuple[str, ...]:
+    """The CANN releases that "mindie" or "mindspore" in this version was made for; () for one that the table does not know."""
+    rows = _data()["neighbours"][product]
+    found = re.match(r"\d{1,3}\.\d{1,3}\.(?:RC\d{1,2}|\d{1,3})(?![\w])", version.strip(), re.IGNORECASE)
+    return tuple(rows.get(found[0].upper(), ())) if found else tuple(rows.get(_base(version), ()))
+
+
 def cann_row(cann: str) -> CannRow | None:
     """The row of this CANN: the newest of its X.Y line that is not newer, else the line's first."""
     same = [row for row in cann_rows() if line(row.cann) == line(cann)]

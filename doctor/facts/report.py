@@ -14,6 +14,7 @@ from doctor.facts.cann import Cann, Nnal, NnalSearch
 from doctor.facts.driver import Driver, Firmware
 from doctor.facts.kernel import Sysctls, TransparentHugePages
 from doctor.facts.machine import Disk, Disks, Machine, Memory, OperatingSystem
+from doctor.facts.neighbours import MindIE, MindIEs, release_of
 from doctor.facts.npu import NpuPresence, Npus
 from doctor.facts.report_blocks import ENVIRONMENT, SYSCTL, cann_install, tell_blocks
 from doctor.facts.report_chips import chip, tell_chips
@@ -54,6 +55,7 @@ def report_facts(lines: Sequence[tuple[str, int, str]]) -> FixedFacts:
 def _facts(text: Text, told: Sightings) -> Iterator[object]:
     yield from _npu_facts(text, told)
     yield from _cann_facts(text, told)
+    yield from _neighbour_facts(text, told)
     yield from _target_facts(text, told)
     yield from _machine_facts(text, told)
 
@@ -84,6 +86,13 @@ def _cann_facts(text: Text, told: Sightings) -> Iterator[object]:
         found = Nnal("", nnal.value, (), *text.place(nnal.at))
         yield found
         yield NnalSearch(found)
+
+
+def _neighbour_facts(text: Text, told: Sightings) -> Iterator[object]:
+    mindie = told.best("mindie")
+    if mindie is not None:
+        source, line = text.place(mindie.at)
+        yield MindIEs((MindIE(release_of(mindie.value), "", source, line),), source)
 
 
 def _target_facts(text: Text, told: Sightings) -> Iterator[object]:

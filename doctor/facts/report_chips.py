@@ -16,7 +16,7 @@ KERNELS = {"a1": "ascend910", "a2": "ascend910b", "a3": "ascend910_93", "310p": 
 _CHIP = re.compile(
     r"(?:910b[1-4](?:-1|c)?|910b|910_93(?:\d\d)?|910c|910(?:premiuma|pro ?[ab]|a)|310p[1-3]?|310b[1-4]?|950(?:pr|dt)?)(?![a-z0-9]|[_.]\d)"
 )
-_PRODUCT = re.compile(r"atlas[ -]{0,2}(?P<model>\d{3,4}(?: ?[itv](?![a-z]))?)(?:[ -]{0,2}(?P<generation>a[235]|duo|pro|superpod))?")
+_PRODUCT = re.compile(r"atlas[ -]{0,2}(?P<model>\d{3,4}(?: ?[itv](?![a-z]))?)(?:[ -]{0,2}dk)?(?:[ -]{0,2}(?P<generation>a[235]|duo|pro|superpod))?")
 _SERIES = re.compile(r"(?P<series>a[23]) ?(?:server|node|cluster|superpod|series|inference|服务器|机器|节点|单机|双机|集群|超节点|环境)")
 _MAKER = re.compile(r"(?:ascend|昇腾)[ _-]?$")
 _DEVICE = re.compile(r"current device socver(?:si|is)on (ascend\w{3,12})", re.IGNORECASE)
@@ -50,6 +50,8 @@ def _family_of_product(model: str, generation: str) -> str | None:
         return "a3"
     if generation == "a2":
         return "a2" if model in _A2_MODELS or model.startswith(("800", "900")) else "310b" if model in ("200i", "500") else None
+    if model in ("200", "500") and not generation:
+        return "310"
     if model in _310P_MODELS:
         return "310p"
     if model in ("350", "850", "950"):

@@ -17,7 +17,7 @@ PREFIX = "package:"
 EDITABLE = "editable:"
 
 KNOWN = frozenset(
-    ["vllm", "vllm-ascend", "torch", "torch-npu", "torchvision", "torchaudio", "torchair", "triton", "triton-ascend", "transformers", "numpy", "mindie-turbo", "mindie-llm", "mooncake-transfer-engine", "mooncake", "flash-attn", "flash-attn-npu", "tokenizers", "safetensors", "ray", "compressed-tensors", "xgrammar", "modelscope", "accelerate", "deepspeed", "verl", "msmodelslim", "te", "auto-tune", "hccl", "op-compile-tool", "opc-tool", "dataflow", "llm-datadist", "pandas", "setuptools", "scipy", "pybind11", "protobuf", "pyzmq", "fastapi", "pydantic", "openai", "mistral-common", "huggingface-hub", "cmake", "packaging", "numba", "torch-atb"]
+    ["vllm", "vllm-ascend", "torch", "torch-npu", "torchvision", "torchaudio", "torchair", "triton", "triton-ascend", "transformers", "numpy", "mindie-turbo", "mindie-llm", "mindspore", "mooncake-transfer-engine", "mooncake", "flash-attn", "flash-attn-npu", "tokenizers", "safetensors", "ray", "compressed-tensors", "xgrammar", "modelscope", "accelerate", "deepspeed", "verl", "msmodelslim", "te", "auto-tune", "hccl", "op-compile-tool", "opc-tool", "dataflow", "llm-datadist", "pandas", "setuptools", "scipy", "pybind11", "protobuf", "pyzmq", "fastapi", "pydantic", "openai", "mistral-common", "huggingface-hub", "cmake", "packaging", "numba", "torch-atb"]
 )
 """Packages that a single row without a heading may name."""
 
@@ -48,7 +48,7 @@ def tell_packages(text: Text, told: Sightings) -> None:
     for at in text.having("package", "name  ", "# name"):
         if _HEADING.match(text.lines[at].strip()):
             _tell_list(text, told, at + 1)
-    for at in text.having(*(f"\n{name}" for name in ("vllm", "torch", "triton", "transformers", "numpy", "mindie"))):
+    for at in text.having(*(f"\n{name}" for name in ("vllm", "torch", "triton", "transformers", "numpy", "mind"))):
         _tell_row(text, told, at + 1)
     if text.lines:
         _tell_row(text, told, 0)

@@ -25,6 +25,7 @@ PACKAGE_KINDS = {
     "triton_ascend": "package:triton-ascend",
     "transformers": "package:transformers",
     "mindie-turbo": "package:mindie-turbo",
+    "mindspore": "package:mindspore",
 }
 
 KINDS = {
@@ -46,6 +47,7 @@ KINDS = {
     "atb": "nnal",
     "python": "python",
     "glibc": "glibc",
+    "mindie": "mindie",
 }
 """What is talked about -> the kind of sighting. One table for prose, keys and table cells."""
 
@@ -89,6 +91,8 @@ _PLAUSIBLE = {
     "package:triton-ascend": (2, 4),
     "package:transformers": (4, 6),
     "package:mindie-turbo": (1, 4),
+    "package:mindspore": (1, 4),
+    "mindie": (1, 4),
 }
 """First numbers of real versions of each kind: "driver 535.183" is another maker's."""
 
