@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 COMPLETE_VAR = "_DOCTOR_COMPLETE"
 PROGRAMS = ("doctor", "ascend-doctor")
-DEFAULT = "check"
+DEFAULT, APP = "check", "tui"
+FOR_APP = ("--slow", "--theme")
+FOR_TEXT = ("--json", "--quiet", "-q", "--verbose", "-v", "--fail-on")
+"""Options that only the one or the other face has: where no command is named, they choose it."""
 
 _HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
@@ -29,10 +32,10 @@ class Doctor(click.Group):
     """A group whose commands' options may come first: `doctor --json log FILE` is `doctor log --json FILE`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, self.arranged(args, completing=ctx.resilient_parsing))
+        return super().parse_args(ctx, self.arranged(ctx, args))
 
-    def arranged(self, args: Sequence[str], *, completing: bool = False) -> list[str]:
-        """The arguments with the command first; `check` where there is none and something else is asked than help or the version."""
+    def arranged(self, ctx: click.Context, args: Sequence[str]) -> list[str]:
+        """The arguments with the command first; the face that fits where there is none and something else is asked than help or the version."""
         valued = {name for command in self.commands.values() for param in command.params for name in _valued(param)}
         index = 0
         while index < len(args) and args[index].startswith("-") and args[index] not in ("-", "--"):
@@ -40,7 +43,7 @@ class Doctor(click.Group):
         if index < len(args):
             return [args[index], *args[:index], *args[index + 1 :]] if args[index] in self.commands else list(args[index:])
         alone = [arg for arg in args if arg in ("-h", "--help", "--version")]
-        return alone or (list(args) if completing else [DEFAULT, *args])
+        return alone or (list(args) if ctx.resilient_parsing else [_face(args, speaker(ctx.obj)), *args])
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         try:
@@ -49,6 +52,21 @@ class Doctor(click.Group):
             if args and os.path.lexists(args[0]):
                 raise click.UsageError(f"{problem.message} {speaker(ctx.obj)('try_log', name=args[0])}", ctx) from None
             raise
+
+
+def _face(args: Sequence[str], speak: Speak) -> str:
+    """The command where none is named: the app on a terminal that can carry it, else the text; why it cannot is told to whoever sits there."""
+    names = {arg.partition("=")[0] for arg in args}
+    if names & set(FOR_APP):
+        return APP
+    if names & set(FOR_TEXT):
+        return DEFAULT
+    from doctor.tui.terminal import LEAST_COLUMNS, LEAST_LINES, NO_TERMINAL, why_not
+
+    reason = why_not()
+    if reason and reason != NO_TERMINAL:
+        click.echo("doctor: " + speak(reason, columns=LEAST_COLUMNS, lines=LEAST_LINES), err=True)
+    return DEFAULT if reason else APP
 
 
 class Lint(click.Command):
@@ -104,6 +122,7 @@ def build(language: str) -> Doctor:
     logs = click.Option(["--log", "logs"], multiple=True, metavar="FILE", help=speak("help_logs"))
     files = click.Argument(["files"], nargs=-1, metavar="FILE...")
     add("check", *host, logs)
+    add(APP, files, *host, logs, *_app_options(speak))
     add("log", click.Argument(["files"], nargs=-1, required=True, metavar="FILE...|-"))
     version_option = click.Option(["--vllm-version"], metavar="VERSION", help=speak("help_vllm_version"))
     add("lint", click.Argument(["files"], nargs=-1, metavar="[FILE...|-] [-- COMMAND...]"), version_option, *host, kind=Lint)
@@ -115,6 +134,15 @@ def build(language: str) -> Doctor:
     add("schema")
     add("completion", click.Argument(["shell"], type=click.Choice(["bash", "zsh", "fish"])))
     return group
+
+
+def _app_options(speak: Speak) -> list[click.Parameter]:
+    from doctor.tui.terminal import THEMES
+
+    return [
+        click.Option(["--theme"], type=click.Choice(THEMES), help=speak("help_theme")),
+        click.Option(["--slow"], is_flag=True, help=speak("help_slow")),
+    ]
 
 
 def _model_options(speak: Speak) -> list[click.Parameter]:

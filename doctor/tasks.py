@@ -77,6 +77,36 @@ def check(options: Options, recorded: str | None, root: str | None, python: str 
     return _examined(options, book, _host(options, recorded, root), python, logs)
 
 
+def tui(
+    options: Options, files: Sequence[str], recorded: str | None, root: str | None, python: str | None, logs: Sequence[str], theme: str | None, slow: bool
+) -> Answer:
+    """Opens the app and stays in it until the user leaves."""
+    from doctor.tui.terminal import LEAST_COLUMNS, LEAST_LINES, why_not
+
+    if options.as_json:
+        raise Refused(options.speak("tui_no_json"))
+    if files and (recorded or root or python or logs):
+        raise Refused(options.speak("text_and_host"))
+    if "-" in (*files, *logs):
+        raise Refused(options.speak("tui_no_stdin"))
+    if reason := why_not():
+        raise Refused(options.speak(reason, columns=LEAST_COLUMNS, lines=LEAST_LINES))
+    from doctor.examine import Selection
+    from doctor.tui.job import HostJob, Job, TextJob
+    from doctor.tui.run import open_app
+
+    asked = bool(options.only or options.skip)
+    chosen = selection(options, _rulebook()) if asked else Selection()  # the rules are loaded behind the first paint
+    job: Job
+    if files:
+        sources = tuple(_sources(files))
+        job = TextJob(_label(sources, options.speak), sources, selection=chosen)
+    else:
+        job = HostJob(_host(options, recorded, root), chosen, python, tuple(_sources(logs)))
+    open_app(job, chosen, language=options.language, theme=theme, slow=slow, colour=options.colour_allowed)
+    return Answer("")
+
+
 def record(options: Options, folder: str, root: str | None, python: str | None, logs: Sequence[str]) -> Answer:
     """Looks at a host and writes down what was seen."""
     from doctor.host.recording import FolderNotEmptyError, RecordingHost

@@ -169,6 +169,16 @@ WORDS = {
     "bad_scale": "a positive number is needed",
     "try_help": "Help: doctor {command}--help",
     "try_log": "To look at a file: doctor log {name}",
+    # The app on a terminal
+    "help_tui": "Open the app on this terminal: look at this machine, a recorded one, or at FILEs, and go from cause to evidence.",
+    "help_theme": "The app's colours; the ansi themes use the terminal's own.",
+    "help_slow": "For a slow line: few bytes, no animation, no mouse.",
+    "tui_no_terminal": "The app needs a terminal for standard input, output and error. As text: doctor check",
+    "tui_dumb": "The app needs a terminal that can move the cursor; TERM says that this one cannot. As text: doctor check",
+    "tui_small": "The app needs a window of at least {columns}x{lines} cells. As text: doctor check",
+    "tui_no_textual": "The app needs the package textual: pip install textual. As text: doctor check",
+    "tui_no_json": "The app and --json exclude each other. For JSON: doctor check --json",
+    "tui_no_stdin": "The app reads keys from standard input, so no log can come from there. Name a file, or use: doctor log -",
     # doctor model
     "help_model": "Look at a model's folder: whether its files are whole and fit each other, and whether it fits on the cards.",
     "help_hash": "Hash every weight file (reads all of it), to compare two nodes and to compare with what the hub told.",

@@ -167,6 +167,16 @@ WORDS = {
     "bad_scale": "需要一个正数",
     "try_help": "帮助：doctor {command}--help",
     "try_log": "要查看文件，请运行：doctor log {name}",
+    # The app on a terminal
+    "help_tui": "在此终端打开交互界面：查看本机、录制的主机或文件，并从原因追到证据。",
+    "help_theme": "界面配色；ansi 主题使用终端自身的颜色。",
+    "help_slow": "用于慢速连接：传输量小，无动画，不用鼠标。",
+    "tui_no_terminal": "交互界面要求标准输入、标准输出和标准错误都是终端。文本方式：doctor check",
+    "tui_dumb": "交互界面要求终端支持移动光标，而 TERM 表明此终端不支持。文本方式：doctor check",
+    "tui_small": "交互界面要求窗口至少为 {columns}x{lines}。文本方式：doctor check",
+    "tui_no_textual": "交互界面需要 textual：pip install textual。文本方式：doctor check",
+    "tui_no_json": "交互界面与 --json 不能同时使用。输出 JSON：doctor check --json",
+    "tui_no_stdin": "交互界面从标准输入读取按键，不能再从中读取日志。请给出文件，或使用：doctor log -",
     # doctor model
     "help_model": "检查模型目录：文件是否完整、彼此是否一致，以及显存是否放得下。",
     "help_hash": "计算每个权重文件的哈希（会读取全部内容），用于节点间对比以及与仓库记录对比。",

@@ -1,0 +1,173 @@
+"""The app: language, theme, what every screen can do (help, save, copy, leave), and which screen opens which."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import re
+import signal
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any, ClassVar
+
+from textual.app import App, SystemCommand
+from textual.binding import Binding
+from textual.command import CommandPalette
+from textual.screen import Screen
+from textual.theme import Theme
+
+from doctor.examine import Selection
+from doctor.finding import Evidence
+from doctor.locale import Speak
+from doctor.text import clean
+from doctor.tui.job import Job
+from doctor.tui.keys import COMMON, bindings
+from doctor.tui.palette import DoctorCommands
+from doctor.tui.screens.base import DoctorScreen
+from doctor.tui.terminal import THEMES
+from doctor.tui.words import speaker
+
+TICK, SLOW_TICK = 0.1, 1.0
+"""Seconds between looks at a running examination; the second over a slow line."""
+
+HIGH_CONTRAST = Theme(
+    "high-contrast", primary="#ffff00", secondary="#ff9cff", warning="#ffff00", error="#ff8080", success="#00ff00", accent="#00ffff",
+    foreground="#ffffff", background="#000000", surface="#000000", panel="#000000", dark=True,
+    variables={"block-cursor-foreground": "#000000", "block-cursor-background": "#ffff00", "text-muted": "#ffffff"},
+)  # fmt: skip
+
+
+class DoctorApp(App[None]):
+    """Shows a job's checkup. `folder` is where things are saved."""
+
+    TITLE = "ascend-doctor"
+    CSS_PATH = "doctor.tcss"
+    COMMANDS = {DoctorCommands}
+    ENABLE_COMMAND_PALETTE = True
+    BINDINGS: ClassVar[list[Any]] = [*bindings(COMMON), Binding("ctrl+c", "quit", show=False, priority=True)]
+
+    def __init__(self, job: Job, language: str = "en", theme: str = THEMES[0], tick: float = TICK, selection: Selection | None = None) -> None:
+        super().__init__()
+        self.job = job
+        self.language = language
+        self.tick = tick
+        self.selection = selection or Selection()
+        self.folder = Path()
+        self.register_theme(HIGH_CONTRAST)
+        self.theme = theme
+
+    @property
+    def speak(self) -> Speak:
+        return speaker(self.language)
+
+    def on_mount(self) -> None:
+        if not self.is_headless:
+            loop = asyncio.get_running_loop()
+            for sign in (signal.SIGTERM, signal.SIGHUP):
+                with contextlib.suppress(NotImplementedError, RuntimeError):
+                    loop.add_signal_handler(sign, self.exit)
+        self.open_checkup(self.job)
+
+    # Screens; each module is imported when it is opened.
+
+    def open_checkup(self, job: Job) -> None:
+        from doctor.tui.screens.checkup import CheckupScreen
+
+        self.push_screen(CheckupScreen(job))
+
+    def open_logs(self) -> None:
+        from doctor.tui.screens.logs import LogsScreen
+
+        self.push_screen(LogsScreen())
+
+    def open_evidence(self, job: Job, evidence: Sequence[Evidence]) -> None:
+        from doctor.tui.screens.evidence import EvidenceScreen, opened
+
+        found = opened(job, evidence)
+        if found is None:
+            self._note("no_source", source=evidence[0].source) if evidence else self._note("no_evidence")
+        else:
+            self.push_screen(EvidenceScreen(*found))
+
+    def explain(self, rule_id: str) -> None:
+        """The page of a rule."""
+        from doctor.report.page import rule_page
+        from doctor.rulebook import load
+        from doctor.tui.screens.page import PageScreen
+
+        rule = load().rules.get(rule_id)
+        if rule is not None:
+            self.push_screen(PageScreen(lambda language, style: rule_page(rule, language, style)))
+
+    def explain_code(self, code: str) -> None:
+        """The page of an error code."""
+        from doctor.errorcodes import explain
+        from doctor.report.page import code_page, mentions
+        from doctor.rulebook import load
+        from doctor.tui.screens.page import PageScreen
+
+        entries, rules = explain(code), load().rules
+        dealing = list(dict.fromkeys(name for entry in entries for name in mentions(entry.code, rules.values())))
+        self.push_screen(PageScreen(lambda language, style: code_page(entries, rules, dealing, language, style)))
+
+    # What every screen can do
+
+    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
+        return ()
+
+    def action_command_palette(self) -> None:
+        if not any(isinstance(screen, CommandPalette) for screen in self.screen_stack):
+            self.push_screen(CommandPalette(placeholder=self.speak("palette_placeholder")))
+
+    def action_help(self) -> None:
+        from doctor.tui.screens.help import help_page
+        from doctor.tui.screens.page import PageScreen
+
+        keys = self.screen.KEYS if isinstance(self.screen, DoctorScreen) else ()
+        self.push_screen(PageScreen(help_page(keys)))
+
+    def action_switch_language(self) -> None:
+        self.language = "en" if self.language == "zh" else "zh"
+        for screen in self.screen_stack:
+            if isinstance(screen, DoctorScreen):
+                screen.retell()
+
+    def action_next_theme(self) -> None:
+        at = THEMES.index(self.theme) if self.theme in THEMES else -1
+        self.theme = THEMES[(at + 1) % len(THEMES)]
+        self._note("theme_is", name=self.theme)
+
+    def action_save_text(self) -> None:
+        text = self.screen.plain_text() if isinstance(self.screen, DoctorScreen) else ""
+        self._save(text, "txt") if text else self._note("not_yet")
+
+    def action_save_svg(self) -> None:
+        self._save(self.export_screenshot(title="ascend-doctor"), "svg")
+
+    def _save(self, text: str, suffix: str) -> None:
+        """Into a new file of the folder, never over another one."""
+        name = re.sub(r"[^\w.-]+", "-", self.job.label)[-40:].strip("-.") or "report"
+        path = self.folder / f"doctor-{name}-{datetime.now().strftime('%Y%m%d-%H%M%S-%f')}.{suffix}"
+        try:
+            with open(path, "x", encoding="utf-8") as file:
+                file.write(text)
+        except (OSError, ValueError) as problem:
+            self._note("not_saved", why=getattr(problem, "strerror", None) or problem)
+        else:
+            self._note("saved", path=os.path.abspath(path))
+
+    def copy(self, text: str) -> None:
+        """To the terminal's clipboard; only ever because the user asked."""
+        if not text.strip():
+            self._note("nothing_to_copy")
+            return
+        self.copy_to_clipboard(clean(text))
+        self._note("copied", lines=len(text.strip().split("\n")))
+
+    def _note(self, key: str, **values: object) -> None:
+        self.notify(clean(self.speak(key, **values)), markup=False, timeout=4)
+
+
+__all__ = ["DoctorApp", "SLOW_TICK", "THEMES", "TICK"]

@@ -1,0 +1,54 @@
+"""Opens the app and ends everything that it started.
+
+Contract: settings that Textual reads when it is imported are made before that; so this module imports neither it nor the app at its top.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import MutableMapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from doctor.examine import Selection
+    from doctor.tui.job import Job
+
+SLOW_SETTINGS = {"TEXTUAL_ANIMATIONS": "none", "TEXTUAL_FPS": "15", "TEXTUAL_SMOOTH_SCROLL": "0"}
+
+DARK, ANSI = "textual-dark", "ansi-dark"
+
+
+def open_app(job: Job, selection: Selection, *, language: str, theme: str | None, slow: bool, colour: bool) -> None:
+    """Runs the app until the user leaves it."""
+    prepare(os.environ, slow=slow, colour=colour)
+    from doctor.tui.app import SLOW_TICK, TICK, DoctorApp
+
+    plain = slow or not colour or bool(os.environ.get("NO_COLOR"))
+    app = DoctorApp(job, language, theme or (ANSI if plain else DARK), SLOW_TICK if slow else TICK, selection)
+    try:
+        app.run(mouse=not slow)
+    finally:
+        _end_children()
+
+
+def prepare(environ: MutableMapping[str, str], *, slow: bool, colour: bool) -> None:
+    """Sets what Textual reads from the environment."""
+    if not colour:
+        environ["NO_COLOR"] = "1"
+    if slow:
+        for name, value in SLOW_SETTINGS.items():
+            environ.setdefault(name, value)
+
+
+def _end_children() -> None:
+    """A check that was under way may have left a program running; all children of this process are programs of checks."""
+    import psutil
+
+    with contextlib.suppress(psutil.Error):
+        for child in psutil.Process().children(recursive=True):
+            with contextlib.suppress(psutil.Error):
+                child.terminate()
+
+
+__all__ = ["open_app", "prepare"]

@@ -1,0 +1,1 @@
+"""The screens: checkup, cause, logs, evidence, pages of text, help."""

@@ -1,0 +1,291 @@
+"""The checkup: the machine in a line, the counts, the causes as a list, and the detail of the one under the cursor.
+
+Contract: the examination runs in a thread of its own, so that the first paint waits for nothing and no key waits for a check. The thread
+is a daemon: a program that hangs does not keep the app from ending.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import threading
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.containers import Container, VerticalScroll
+from textual.content import Content
+from textual.message import Message
+from textual.timer import Timer
+from textual.widgets import DataTable, Input, Static
+
+from doctor.report import text_format
+from doctor.report.model import Report
+from doctor.report.style import Style
+from doctor.tui import headlines
+from doctor.tui.detail import Detail
+from doctor.tui.job import Job, merged
+from doctor.tui.keys import Key, bindings
+from doctor.tui.rows import Filter, Known, Row, Shown, findings_of, rows_of, rows_so_far
+from doctor.tui.screens.base import DoctorScreen
+from doctor.tui.screens.cause import CauseScreen
+from doctor.tui.watch import Stopped, Watch
+from doctor.tui.widgets.findings import Findings
+from doctor.tui.widgets.keybar import KeyBar
+
+DETAIL_LENGTH = 20_000
+"""Characters of detail shown beside the list; the whole is one key away."""
+
+
+class CheckupScreen(DoctorScreen):
+    """Runs a job and shows what it finds while it runs."""
+
+    KEYS: ClassVar[tuple[Key, ...]] = (
+        Key("enter", "open", "key_open", line=True),
+        Key("escape", "back", "key_back"),
+        Key("r", "rerun", "key_rerun", line=True),
+        Key("R", "rerun_one", "key_rerun_one"),
+        Key("slash", "filter", "key_filter", line=True),
+        Key("l", "logs", "key_logs", line=True),
+        Key("e", "explain", "key_explain", line=True),
+        Key("space", "fold", "key_fold"),
+        Key("x", "skipped", "key_skipped", line=True),
+        Key("p", "passed", "key_passed", line=True),
+        Key("y", "copy", "key_copy", line=True),
+        Key("v", "evidence", "key_evidence"),
+        Key("right_square_bracket", "detail_down", "key_detail_down"),
+        Key("left_square_bracket", "detail_up", "key_detail_up"),
+    )
+    # The list itself answers enter.
+    BINDINGS = bindings(key for key in KEYS if key.action != "open")
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (20, "-tall")]
+
+    class Finished(Message):
+        """The thread's last word: a report, or why there is none."""
+
+        def __init__(self, watch: Watch, report: Report | None, only: str, problem: str = "") -> None:
+            super().__init__()
+            self.watch, self.report, self.only, self.problem = watch, report, only, problem
+
+    def __init__(self, job: Job) -> None:
+        super().__init__()
+        self.job = job
+        self.report: Report | None = None
+        self.idle = asyncio.Event()
+        """Set while no examination runs."""
+        self._watch: Watch | None = None
+        self._timer: Timer | None = None
+        self._before: Known | None = None
+        self._shown = Shown()
+        self._filter = Filter()
+        self._rows: list[Row] = []
+        self._failure = ""
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="machine", classes="headline")
+        yield Static(id="counts", classes="headline")
+        with Container(id="body"):
+            yield Findings()
+            with VerticalScroll(id="side", can_focus=False):
+                yield Static(id="detail")
+        yield Input(id="filter")
+        yield KeyBar(self.KEYS)
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self._timer = self.set_interval(self.doctor.tick, self._tick, pause=True)
+        self._begin()
+
+    def on_unmount(self) -> None:
+        if self._watch is not None:
+            self._watch.stop()
+
+    # The examination
+
+    def _begin(self, only: str = "") -> None:
+        if self._watch is not None:
+            self._watch.stop()
+        watch = self._watch = Watch()
+        self.idle.clear()
+        context = contextvars.copy_context()  # a message finds its app through it
+        threading.Thread(target=context.run, args=(self._examine, watch, only), name="examination", daemon=True).start()
+        if self._timer is not None:
+            self._timer.resume()
+        self._tick()
+
+    def _examine(self, watch: Watch, only: str) -> None:
+        """In the thread."""
+        try:
+            ended = self.Finished(watch, self.job.run(watch, only), only)
+        except Stopped:
+            return
+        except Exception as problem:  # noqa: BLE001  a bug of ours must not end the app; it is told
+            ended = self.Finished(watch, None, only, f"{type(problem).__name__}: {problem}")
+        try:
+            self.post_message(ended)
+        except RuntimeError:  # the app has ended meanwhile
+            return
+
+    def on_checkup_screen_finished(self, event: Finished) -> None:
+        if event.watch is not self._watch:
+            return
+        self._watch = None
+        if self._timer is not None:
+            self._timer.pause()
+        self._failure = event.problem
+        if event.report is None:
+            self.say("failed", why=event.problem)
+        elif event.only and self.report is not None:
+            self._before, self.report = findings_of(self.report), merged(self.report, event.report)
+        else:
+            self._before = findings_of(self.report) if self.report is not None else None
+            self.report = event.report
+        self._refresh()
+        self.idle.set()
+
+    def _tick(self) -> None:
+        if self._watch is not None and self.report is None:
+            self._show_rows()
+        self._headlines()
+
+    # What is seen
+
+    def retell(self) -> None:
+        super().retell()
+        self.query_one("#filter", Input).placeholder = self.speak("key_filter")
+        self._refresh()
+
+    def _refresh(self) -> None:
+        self._show_rows()
+        self._headlines()
+        self._detail()
+
+    def _show_rows(self) -> None:
+        shown = self._filter.opened(self._shown)
+        if self.report is not None:
+            rows = list(rows_of(self.report, shown, self._before))
+        else:
+            from doctor.rulebook import load
+
+            verdicts = list(self._watch.verdicts) if self._watch else []
+            rows = list(rows_so_far(verdicts, load().rules)) if verdicts else []
+        self._rows = [row for row in rows if self._filter.passes(row)]
+        self.query_one(Findings).show(self._rows, self.speak, self.language)
+
+    def _headlines(self) -> None:
+        width = self.size.width - 2
+        self.query_one("#machine", Static).update(headlines.machine(self.report, self.job.label, self.speak, width))
+        counts = headlines.counts(self.report, self._watch, self._before, self.speak, width)
+        self.query_one("#counts", Static).update(counts)
+
+    def _detail(self) -> None:
+        side = self.query_one("#side", VerticalScroll)
+        width = side.content_size.width or self.size.width - 4
+        detail = Detail(self.report, self.language, width - 1)
+        row = self.query_one(Findings).current
+        if row is not None:
+            content = detail.of(row)
+        elif self.report is not None and self._filter != Filter():
+            content = Content(self.speak("nothing_matches"))
+        else:
+            content = detail.summary(self._failure)
+        side.scroll_home(animate=False)
+        self.query_one("#detail", Static).update(content[:DETAIL_LENGTH])
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self._headlines)
+        self.call_after_refresh(self._detail)
+
+    def on_data_table_row_highlighted(self) -> None:
+        self._detail()
+
+    def on_data_table_row_selected(self, event: DataTable.RowSelected) -> None:
+        if 0 <= event.cursor_row < len(self._rows):
+            self.app.push_screen(CauseScreen(self.job, self.report, tuple(self._rows), event.cursor_row))
+
+    # Keys
+
+    def action_rerun(self) -> None:
+        self._begin()
+
+    def action_rerun_one(self) -> None:
+        row = self.query_one(Findings).current
+        if self._watch is not None or row is None or not row.rule:
+            self.say("not_yet")
+            return
+        self._begin(row.rule)
+
+    def action_fold(self) -> None:
+        row = self.query_one(Findings).current
+        if row is not None and row.is_cause and row.symptoms:
+            self._shown = Shown(self._shown.skipped, self._shown.passed, self._shown.unfolded ^ {row.key})
+            self._show_rows()
+
+    def action_skipped(self) -> None:
+        self._shown = Shown(not self._shown.skipped, self._shown.passed, self._shown.unfolded)
+        self._refresh()
+
+    def action_passed(self) -> None:
+        self._shown = Shown(self._shown.skipped, not self._shown.passed, self._shown.unfolded)
+        self._refresh()
+
+    def action_filter(self) -> None:
+        box = self.query_one("#filter", Input)
+        box.add_class("open")
+        box.focus()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        self._filter = Filter.of(event.value)
+        self._refresh()
+
+    def on_input_submitted(self) -> None:
+        self._close_filter()
+
+    def _close_filter(self) -> None:
+        box = self.query_one("#filter", Input)
+        box.set_class(bool(box.value.strip()), "open")
+        self.query_one(Findings).focus()
+
+    def action_back(self) -> None:
+        box = self.query_one("#filter", Input)
+        if box.has_class("open"):
+            box.value = ""
+            self._close_filter()
+        else:
+            super().action_back()
+
+    def action_logs(self) -> None:
+        self.doctor.open_logs()
+
+    def action_explain(self) -> None:
+        row = self.query_one(Findings).current
+        if row is not None and row.rule:
+            self.doctor.explain(row.rule)
+
+    def action_evidence(self) -> None:
+        row = self.query_one(Findings).current
+        if row is not None:
+            evidence = row.finding.evidence if row.finding else (row.error.evidence,) if row.error else ()
+            self.doctor.open_evidence(self.job, evidence)
+
+    def action_detail_down(self) -> None:
+        self.query_one("#side", VerticalScroll).scroll_page_down(animate=False)
+
+    def action_detail_up(self) -> None:
+        self.query_one("#side", VerticalScroll).scroll_page_up(animate=False)
+
+    def action_copy(self) -> None:
+        row = self.query_one(Findings).current
+        self.doctor.copy(Detail(self.report, self.language, 100).of(row).plain if row is not None else "")
+
+    def plain_text(self) -> str:
+        """The whole report, as `doctor check` prints it."""
+        if self.report is None:
+            return ""
+        from dataclasses import replace
+
+        report = replace(self.report, run=replace(self.report.run, language=self.language))
+        return text_format.render(report, Style(110), 1)
+
+
+__all__ = ["CheckupScreen"]
