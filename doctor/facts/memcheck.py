@@ -124,7 +124,7 @@ def _whole(digits: str) -> int:
 
 
 def _none(host: Host, facts: Facts) -> Unavailable:
-    return Unavailable("a memcheck log", Why.MISSING, "none was given")
+    return Unavailable(Memcheck.__name__, Why.MISSING, "no log of memcheck was given")
 
 
 PROVIDERS: tuple[Provider[Any], ...] = (Provider(Memcheck, _none),)

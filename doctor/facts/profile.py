@@ -285,7 +285,7 @@ def _core(cells: list[str], at: Mapping[str, int]) -> str:
 
 def _none(host: Host, facts: Facts) -> Unavailable:
     """A profile is a file that someone made and names; a host has none of its own."""
-    return Unavailable("a profile (op_summary, kernel_details, op_statistic, step_trace_time)", Why.MISSING, "none was given")
+    return Unavailable(OpSummary.__name__, Why.MISSING, "no profile was given")
 
 
 PROVIDERS: tuple[Provider[Any], ...] = (Provider(OpSummary, _none), Provider(StepTrace, _none))

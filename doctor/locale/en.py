@@ -57,6 +57,8 @@ WORDS = {
     "area_commands": "vLLM commands",
     "area_model": "model files",
     "area_network": "the network",
+    "area_profile": "profiles and memcheck logs",
+    "area_neighbours": "what else runs on the host",
     "and_more": "{shown} and {count} more",
     "verbose_hint": "-v names each rule and its reason.",
     "broken_rule": "{rule} broke: {why}",

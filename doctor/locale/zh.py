@@ -57,6 +57,8 @@ WORDS = {
     "area_commands": "vLLM 命令",
     "area_model": "模型文件",
     "area_network": "网络",
+    "area_profile": "性能采样与 memcheck 日志",
+    "area_neighbours": "主机上的其他软件与服务",
     "and_more": "{shown} 等，另有 {count} 项",
     "verbose_hint": "-v 会列出每条规则及其原因。",
     "broken_rule": "{rule} 执行出错：{why}",

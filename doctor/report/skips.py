@@ -31,6 +31,8 @@ _AREAS = {
     "commands": ("ServeCommands", "VllmProcesses", "ServerProcesses", "flag", "keyword", "vllm"),
     "model": ("Models", "model"),
     "network": ("Hccn", "HccnConf", "Interfaces"),
+    "profile": ("OpSummary", "StepTrace", "Memcheck"),
+    "neighbours": ("MindIEs", "EdgeServices"),
 }
 """Word of the list -> the fact types and the prefixes of fields that it stands for."""
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rules.perf._profile import seen, seen_steps, told
-
 from doctor.facts.profile import OpSummary, StepTrace
 from doctor.finding import Confidence, Hit
+
+from ._profile import seen, seen_steps, told
 
 LIMIT = 0.4
 """Part of a step; a proposal, no vendor gives one."""

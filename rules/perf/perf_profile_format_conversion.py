@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from doctor.rules.perf._profile import seen, told
-
 from doctor.facts.profile import OpSummary
 from doctor.finding import Confidence, Hit
+
+from ._profile import seen, told
 
 LIMIT = 0.1
 """Part of the device time; a proposal."""
