@@ -31,6 +31,9 @@ FOLDER_FILES = 2000
 FOLDER_DEPTH = 6
 
 _LOG_NAMES = (".log", ".txt", ".out", ".err", ".gz", ".zst", ".md")
+_PROFILES = ("op_summary", "op_statistic", "kernel_details", "step_trace_time")
+"""How the tables of a profile are named that are read from a folder; other CSV files are no logs."""
+
 _KEPT_CONTROLS = b"\t\n"
 _DIRTY = bytes(byte for byte in range(256) if (byte < 32 and byte not in _KEPT_CONTROLS) or byte >= 127)
 
@@ -86,7 +89,8 @@ def _in_folder(folder: Path) -> list[Source]:
         folders[:] = sorted(folders) if len(Path(root).relative_to(folder).parts) < FOLDER_DEPTH else []
         for name in sorted(files):
             path = Path(root, name)
-            if ".log" not in name and path.suffix not in _LOG_NAMES:
+            profile = path.suffix == ".csv" and name.startswith(_PROFILES)
+            if ".log" not in name and path.suffix not in _LOG_NAMES and not profile:
                 continue
             try:
                 info = path.lstat()

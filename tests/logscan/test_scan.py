@@ -171,6 +171,12 @@ def test_what_is_no_log_is_refused_with_the_remedy(tmp_path: Path) -> None:
             open_sources([name])
 
 
+def test_a_folder_gives_the_tables_of_a_profile_and_no_other_csv(tmp_path: Path) -> None:
+    for name in ("op_summary_20261130.csv", "step_trace_time.csv", "api_statistic_20261130.csv"):
+        (tmp_path / name).write_text("a,b\n")
+    assert {Path(source.label).name for source in open_sources([str(tmp_path)])} == {"op_summary_20261130.csv", "step_trace_time.csv"}
+
+
 def test_a_folder_is_searched_for_logs(tmp_path: Path) -> None:
     (tmp_path / "deep" / "er").mkdir(parents=True)
     (tmp_path / "deep" / "er" / "plog-1_2.log").write_text("x\n")
