@@ -56,4 +56,6 @@ def _breaks(line: str, following: str, width: int) -> bool:
     if not following.strip() or _STARTS.match(following) or message(following) != following.strip():
         return False
     first = following.split(None, 1)[0]
+    if line.split(None, 1)[:1] == [first]:
+        return False  # two records of one kind
     return len(line.rstrip()) + 1 + len(first) > width and len(line.rstrip()) >= SHORTEST_BROKEN
