@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from doctor.conditions import Condition, Trace, compile_condition, read_field, shown
+from doctor.conditions import Condition, Trace, compile_condition, shown
 from doctor.facts import Facts, providers
+from doctor.fields import field_fact, read_field
 from doctor.finding import Basis, Confidence, Evidence, Finding, Hit, Outcome, Severity, Skip, Verdict
 from doctor.host import Unavailable
 from doctor.logic import Need, needs
@@ -105,8 +106,6 @@ def _decision_way(decision: Decision) -> _Way:
 
 def condition_facts(condition: Condition) -> set[type[Any]]:
     """The fact types that a condition reads."""
-    from doctor.conditions import field_fact
-
     return {field_fact(name) for name in condition.fields}
 
 

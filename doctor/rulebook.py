@@ -172,7 +172,7 @@ def cache_folder() -> Path:
 def _stamp(files: list[Path]) -> str:
     digest = hashlib.sha256(f"{CACHE_FORMAT} {__version__} {sys.version_info[:2]}".encode())
     source = Path(causefile.__file__).parent
-    for path in (*files, source / "causefile.py", source / "logscan" / "literals.py", source / "conditions.py"):
+    for path in (*files, source / "causefile.py", source / "logscan" / "literals.py", source / "conditions.py", source / "fields.py"):
         try:
             info = path.stat()
         except OSError:

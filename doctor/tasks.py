@@ -304,7 +304,7 @@ def _page(options: Options, kind: str, name: str, lines: Iterable[str], rules: l
 
 def rules(options: Options, fields: bool) -> Answer:
     """All rules, or all fields that conditions may name."""
-    from doctor.conditions import FIELDS
+    from doctor.fields import FIELDS
     from doctor.report import listing
 
     if fields:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from doctor.checkup import facts_read
-from doctor.conditions import FIELDS, FieldSpec
 from doctor.facts import providers
+from doctor.fields import FIELDS, FieldSpec
 from doctor.host import Probe
 from doctor.locale import Speak
 from doctor.report.style import Style, padded
