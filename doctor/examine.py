@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from doctor import checkup, diagnosis
@@ -113,9 +114,14 @@ def _finish(
 
 
 def _scan(rules: Iterable[Rule], book: Rulebook, chunks: Iterable[Chunk], size: int = -1) -> Scan:
+    """Scans for the patterns of the rules; without a log nothing is made ready for it."""
+    pieces = iter(chunks)
+    first = next(pieces, None)
+    if first is None:
+        return Scan()
     literals = {pattern: required(pattern) for pattern in PATTERNS}
     literals |= {pattern: book.literals[pattern] for rule in rules for pattern in patterns_of(rule)}
-    return Scanner(literals).scan(chunks, size)
+    return Scanner(literals).scan(chain((first,), pieces), size)
 
 
 def _keeping_heads(chunks: Iterable[Chunk], heads: list[Chunk], streams: Streams) -> Iterator[Chunk]:
