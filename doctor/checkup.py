@@ -152,7 +152,7 @@ def _decide(decision: Decision, condition: Condition | None, facts: Facts, scan:
 def _hit(decision: Decision, matches: tuple[Match, ...], trace: Trace, facts: Facts, confidence: Confidence | None) -> Hit:
     evidence: tuple[Evidence, ...] = (evidence_of(matches),) if matches else ()
     found = _template(decision.found, facts) or (matches[0].text if matches else "; ".join(f"{n} = {shown(r)}" for n, _, r in trace.held))
-    wanted = decision.wanted or ("" if matches else "; ".join(f"{name} not {told}" for name, told, _ in trace.held if told))
+    wanted = decision.wanted or ("" if matches else "; ".join(f"{name} not {told}" for name, told, _ in trace.held if told[:1] in _COMPARED))
     values: dict[str, str] = {}
     for match in matches:
         values = {**match.groups, **values}
@@ -166,6 +166,10 @@ def _hit(decision: Decision, matches: tuple[Match, ...], trace: Trace, facts: Fa
         basis=Basis.BOTH if matches and trace.held else Basis.LOG if matches else Basis.FACTS,
         position=matches[0].ordinal + 1 if matches else 0,
     )
+
+
+_COMPARED = frozenset("<>=!")
+"""How a comparison begins: only its contrary says what is wanted; of words it would read as a riddle."""
 
 
 def _template(text: str, facts: Facts) -> str:

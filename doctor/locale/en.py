@@ -59,6 +59,7 @@ WORDS = {
     "area_network": "the network",
     "area_profile": "profiles and memcheck logs",
     "area_neighbours": "what else runs on the host",
+    "list_comma": ", ",
     "and_more": "{shown} and {count} more",
     "verbose_hint": "-v names each rule and its reason.",
     "broken_rule": "{rule} broke: {why}",

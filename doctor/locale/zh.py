@@ -59,6 +59,7 @@ WORDS = {
     "area_network": "网络",
     "area_profile": "性能采样与 memcheck 日志",
     "area_neighbours": "主机上的其他软件与服务",
+    "list_comma": "、",
     "and_more": "{shown} 等，另有 {count} 项",
     "verbose_hint": "-v 会列出每条规则及其原因。",
     "broken_rule": "{rule} 执行出错：{why}",

@@ -57,7 +57,7 @@ def told(verdicts: Iterable[Verdict], speak: Speak) -> Iterator[str]:
     for key in sorted(groups, key=lambda key: -counts[key]):
         whats = list(groups[key])
         named = list(dict.fromkeys(speak(f"area_{_AREA_OF[what]}") if what in _AREA_OF else what for what in whats))
-        shown = ", ".join(named[:SHOWN])
+        shown = speak("list_comma").join(named[:SHOWN])
         if len(named) > SHOWN:
             shown = speak("and_more", shown=shown, count=len(named) - SHOWN)
         yield speak(key, whats=shown) + f" ({counts[key]})"
