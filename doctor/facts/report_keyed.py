@@ -79,7 +79,13 @@ def _tell_key(text: Text, told: Sightings, at: int, label: str, key: str, value:
         _tell_platform(told, at, value)
     elif key == "cuda used to build pytorch":
         told.tell("torch.cuda", "yes" if _ONLY_CUDA.match(value) else "no" if value == "None" else None, Strength.OUTPUT, at)
-    elif key in _CHIP_KEYS:
+    else:
+        _tell_named(told, at, key, value)
+
+
+def _tell_named(told: Sightings, at: int, key: str, value: str) -> None:
+    """What a key of the text's author names: a chip, an architecture, a product's version."""
+    if key in _CHIP_KEYS:
         chip = mentioned_chip(value)
         if chip is not None:
             told.tell("chip", chip[0], Strength.KEYED, at, chip[1])
@@ -114,14 +120,8 @@ def tell_cell(told: Sightings, at: int, key: str, value: str) -> None:
     key = key.strip(" \t*`").lower()
     if key in _SYSTEM_KEYS:
         _tell_system(told, at, value, Strength.KEYED)
-    elif key in _CHIP_KEYS:
-        chip = mentioned_chip(value)
-        if chip is not None:
-            told.tell("chip", chip[0], Strength.KEYED, at, chip[1])
-    elif key in _ARCH_KEYS:
-        _tell_arch(told, at, value, Strength.KEYED)
     else:
-        _tell_written(told, at, key, value)
+        _tell_named(told, at, key, value)
 
 
 def _tell_system(told: Sightings, at: int, value: str, strength: Strength) -> None:

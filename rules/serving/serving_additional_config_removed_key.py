@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import ast
-import json
 from collections.abc import Iterator, Mapping
 
 from doctor.facts.target import Packages
-from doctor.facts.vllm import ServeCommand, ServeCommands
+from doctor.facts.vllm import ServeCommands
 from doctor.finding import Basis, Evidence, Hit, Severity
 from doctor.logscan.signature import Matches, evidence_of
 from doctor.versions import Scheme, satisfies
+
+from ._additional_config import dotted_keys_of, keys_of
 
 _EPLB = (">= 0.14.0rc1", "eplb_config")
 GONE: Mapping[str, tuple[str, str]] = {
@@ -47,7 +47,7 @@ def judge(matches: Matches, commands: ServeCommands | None, packages: Packages |
             return
     version = packages.versions.get("vllm-ascend") if packages else None
     for command in commands.commands if commands and version else ():
-        for key in keys_of(command):
+        for key in (*dotted_keys_of(command), *keys_of(command)):
             without, replacement = GONE.get(key, ("", "-"))
             if without and satisfies(str(version), without, Scheme.PACKAGE):
                 yield Hit(
@@ -57,17 +57,3 @@ def judge(matches: Matches, commands: ServeCommands | None, packages: Packages |
                     evidence=(Evidence(command.source, f"--additional-config … {key}", command.line),),
                     values={"key": key, "replacement": replacement},
                 )
-
-
-def keys_of(command: ServeCommand) -> tuple[str, ...]:
-    """Top-level keys of the additional configuration, as JSON, as a dict in Python, or in the dotted form."""
-    dotted = tuple(name.split(".")[1].replace("-", "_") for name in command.flags if name.startswith("additional-config."))
-    text = command.flags.get("additional-config") or command.keywords.get("additional_config") or ""
-    for read in (json.loads, ast.literal_eval):
-        try:
-            value = read(text)
-        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-            continue
-        if isinstance(value, dict):
-            return (*dotted, *map(str, value))
-    return dotted

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import ast
 import difflib
 import functools
-import json
 from collections.abc import Iterator
 
-from doctor.facts.vllm import ServeCommand, ServeCommands
+from doctor.facts.vllm import ServeCommands
 from doctor.finding import Basis, Confidence, Evidence, Hit, Severity
 from doctor.logscan.signature import Matches, evidence_of
 from doctor.rulepackage import data_text
+
+from ._additional_config import keys_of
 
 
 @functools.cache
@@ -50,16 +50,3 @@ def judge(matches: Matches, commands: ServeCommands | None) -> Iterator[Hit]:
                     confidence=Confidence.POSSIBLE,
                     values={"key": key, "suggestion": nearest[0]},
                 )
-
-
-def keys_of(command: ServeCommand) -> tuple[str, ...]:
-    """Top-level keys of the additional configuration, as JSON or as a dict in Python."""
-    text = command.flags.get("additional-config") or command.keywords.get("additional_config") or ""
-    for read in (json.loads, ast.literal_eval):
-        try:
-            value = read(text)
-        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-            continue
-        if isinstance(value, dict):
-            return tuple(map(str, value))
-    return ()
