@@ -24,7 +24,6 @@ from doctor.text import clean
 if TYPE_CHECKING:
     from doctor.examine import Examination, Selection
     from doctor.host import Host
-    from doctor.logscan.scan import Chunk
     from doctor.logscan.sources import Source
     from doctor.modelcheck import Checked
     from doctor.report.style import Style
@@ -125,11 +124,12 @@ def record(options: Options, folder: str, root: str | None, python: str | None, 
 
 def _examined(options: Options, book: Rulebook, host: Host, python: str | None, logs: Sequence[str], folder: str = "") -> Answer:
     from doctor.examine import examine_host
+    from doctor.logscan.sources import all_chunks
     from doctor.report.progress import Progress
 
     chosen, sources, problems = selection(options, book), _sources(logs), list[str]()
     with Progress(options.speak, options.detail) as progress:
-        chunks = _chunks(sources, problems, progress)
+        chunks = all_chunks(sources, problems, progress.read)
         examination = examine_host(host, book, chosen, python=python, chunks=chunks, heard=progress.heard)
     return _reported(options, chosen, examination, problems, folder, host)
 
@@ -145,12 +145,13 @@ def log(options: Options, files: Sequence[str]) -> Answer:
 
 def _text(options: Options, files: Sequence[str], book: Rulebook, chosen: Selection, problems: list[str]) -> Examination:
     from doctor.examine import examine_text
+    from doctor.logscan.sources import all_chunks
     from doctor.report.progress import Progress
 
     sources = _sources(files)
     sizes = [source.size for source in sources]
     with Progress(options.speak, options.detail) as progress:
-        chunks = _chunks(sources, problems, progress)
+        chunks = all_chunks(sources, problems, progress.read)
         size = -1 if -1 in sizes else sum(sizes)
         return examine_text(_label(sources, options.speak), chunks, book, chosen, size, progress.heard)
 
@@ -181,11 +182,12 @@ def lint(
 def _texts(options: Options, files: Sequence[str], problems: list[str], progress: Any) -> Iterator[tuple[str, str]]:
     """(name, text) of each file, as far as `TEXT_LIMIT`; what is cut off is told."""
     from doctor.lint.inputs import TEXT_LIMIT
+    from doctor.logscan.sources import all_chunks
 
     read: dict[str, bytearray] = {}
     for source in _sources(files):
         kept = read.setdefault(source.label, bytearray())
-        for chunk in _chunks([source], problems, progress):
+        for chunk in all_chunks([source], problems, progress.read):
             if len(kept) + len(chunk.data) > TEXT_LIMIT:
                 problems.append(options.speak("lint_too_long", name=source.label, megabytes=TEXT_LIMIT // 2**20))
                 kept += chunk.data[: TEXT_LIMIT - len(kept)]
@@ -390,19 +392,6 @@ def _sources(names: Sequence[str]) -> list[Source]:
         return open_sources(names)
     except SourceError as problem:
         raise Refused(clean(str(problem))) from None
-
-
-def _chunks(sources: Iterable[Source], problems: list[str], progress: Any) -> Iterator[Chunk]:
-    """All chunks; a source that cannot be read to its end is told in `problems`, and the next one follows."""
-    from doctor.logscan.sources import SourceError, chunks
-
-    for source in sources:
-        try:
-            for chunk in chunks(source):
-                progress.read(len(chunk.data))
-                yield chunk
-        except SourceError as problem:
-            problems.append(clean(str(problem)))
 
 
 def _label(sources: Sequence[Source], speak: Speak) -> str:

@@ -11,7 +11,7 @@ import os
 import stat
 import sys
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -112,6 +112,17 @@ def chunks(source: Source) -> Iterator[Chunk]:
     finally:
         if source.path is not None:
             stream.close()
+
+
+def all_chunks(sources: Iterable[Source], problems: list[str], heard: Callable[[int], None]) -> Iterator[Chunk]:
+    """The chunks of all sources; `heard` gets the bytes of each. One that cannot be read to its end is told in `problems`, and the next follows."""
+    for source in sources:
+        try:
+            for chunk in chunks(source):
+                heard(len(chunk.data))
+                yield chunk
+        except SourceError as problem:
+            problems.append(clean(str(problem)))
 
 
 def _open(source: Source) -> IO[bytes]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from typing import Protocol
@@ -11,10 +11,9 @@ from doctor.diagnosis import diagnose
 from doctor.examine import Examination, Selection, examine_host, examine_text
 from doctor.host import Host
 from doctor.logscan.scan import Chunk
-from doctor.logscan.sources import Source, SourceError, chunks, text_chunk
+from doctor.logscan.sources import Source, all_chunks, text_chunk
 from doctor.report.model import Report, Run, build, summarise_host
 from doctor.rulebook import Rulebook, load
-from doctor.text import clean
 from doctor.tui.watch import Watch, WatchedHost
 
 
@@ -46,7 +45,7 @@ class HostJob:
         book, chosen = _chosen(self.selection, watch, only)
         problems: list[str] = []
         host = WatchedHost(self.host, watch)
-        examination = examine_host(host, book, chosen, python=self.python, chunks=_chunks(self.logs, problems, watch), heard=watch.heard)
+        examination = examine_host(host, book, chosen, python=self.python, chunks=all_chunks(self.logs, problems, watch.read), heard=watch.heard)
         return _reported("check", chosen, examination, problems)
 
 
@@ -63,7 +62,7 @@ class TextJob:
         book, chosen = _chosen(self.selection, watch, only)
         problems: list[str] = []
         sizes = [source.size for source in self.sources]
-        pieces: Iterable[Chunk] = _chunks(self.sources, problems, watch)
+        pieces: Iterable[Chunk] = all_chunks(self.sources, problems, watch.read)
         size = -1 if -1 in sizes else sum(sizes)
         if self.text:
             pieces, size = [text_chunk(self.text, self.label)], len(self.text)
@@ -75,16 +74,6 @@ def _chosen(selection: Selection, watch: Watch, only: str) -> tuple[Rulebook, Se
     chosen = Selection(only=(only,)) if only else selection
     watch.total = len(chosen.chosen(book.rules.values()))
     return book, chosen
-
-
-def _chunks(sources: Sequence[Source], problems: list[str], watch: Watch) -> Iterator[Chunk]:
-    for source in sources:
-        try:
-            for chunk in chunks(source):
-                watch.read(len(chunk.data))
-                yield chunk
-        except SourceError as problem:
-            problems.append(clean(str(problem)))
 
 
 def _reported(command: str, chosen: Selection, examination: Examination, problems: Sequence[str]) -> Report:

@@ -15,7 +15,7 @@ from doctor.logscan.finder import HyperscanFinder, PlainFinder
 from doctor.logscan.literals import required
 from doctor.logscan.prefix import message
 from doctor.logscan.scan import Chunk, Scan, Scanner
-from doctor.logscan.sources import CHUNK, SourceError, chunks, open_sources, text_chunk
+from doctor.logscan.sources import CHUNK, SourceError, all_chunks, chunks, open_sources, text_chunk
 
 MESSAGE = "RuntimeError: NPU function error: aclrtCreateStream, error code is 207008"
 PREFIXES = [
@@ -208,3 +208,14 @@ def test_the_parts_of_a_broken_line_stand_beside_each_other() -> None:
     places = {pattern: found.of(pattern).kept[0].ordinal for pattern in found.hits}
     assert places["Found a limit of"] == places["too many open files"] < places["another line"]
     assert found.of("too many open files").kept[0].line == 3
+
+
+def test_a_source_that_breaks_off_is_told_and_the_next_one_follows(tmp_path: Path) -> None:
+    (tmp_path / "a.log.gz").write_bytes(gzip.compress(os.urandom(10_000))[:5_000])
+    (tmp_path / "b.log").write_text("whole\n")
+    problems: list[str] = []
+    sizes: list[int] = []
+    found = list(all_chunks(open_sources([str(tmp_path / "a.log.gz"), str(tmp_path / "b.log")]), problems, sizes.append))
+    assert [len(problems), found[-1].data] == [1, b"whole\n"]
+    assert "a.log.gz: damaged" in problems[0]
+    assert sizes == [len(chunk.data) for chunk in found]
