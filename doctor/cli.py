@@ -51,7 +51,8 @@ def _answered(arguments: Sequence[str], as_json: bool) -> Answer | int:
 
     import click
 
-    from doctor.commands import COMPLETE_VAR, build
+    from doctor.commands import build
+    from doctor.tasks.completion import COMPLETE_VAR
 
     language = _language(arguments)
     caught = io.BytesIO()
@@ -71,7 +72,8 @@ def _answered(arguments: Sequence[str], as_json: bool) -> Answer | int:
     text = caught.getvalue().decode("utf-8", "replace")
     if not as_json:
         return _put(text, answer or 0)
-    from doctor.tasks import Options, output
+    from doctor.tasks import Options
+    from doctor.tasks.common import output
 
     return output(Options("help", language, as_json=True), text)
 

@@ -15,7 +15,8 @@ from doctor.commands import build
 from doctor.locale import words_of
 from doctor.modelcheck import FAMILIES, command_of
 from doctor.rulebook import load
-from doctor.tasks import Answer, Options, Refused, model
+from doctor.tasks import Answer, Options, Refused
+from doctor.tasks.model import run as model
 from tests.facts.test_model import CONFIG, POINTER, WHOLE, weights
 from tests.test_fit import QWEN3_14B, tensors
 
@@ -25,7 +26,7 @@ TALKING = {"config.json": json.dumps(CONFIG), "tokenizer.json": "{}", "tokenizer
 @pytest.fixture(autouse=True)
 def sound_rules(monkeypatch: pytest.MonkeyPatch) -> None:
     """Files of other areas are the matter of other tests."""
-    monkeypatch.setattr("doctor.tasks._rulebook", lambda: replace(load(), problems=()))
+    monkeypatch.setattr("doctor.tasks.model.rulebook", lambda: replace(load(), problems=()))
 
 
 def write(folder: Path, files: dict[str, bytes | str]) -> Path:

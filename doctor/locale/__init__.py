@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Mapping
 
-from doctor.words import LANGUAGES
+from doctor.words import LANGUAGES, Words
 
 Speak = Callable[..., str]
 """speak(key, **values) -> the text of that key with its `{values}` filled in."""
@@ -35,4 +35,15 @@ def speaker(language: str) -> Speak:
     return speak
 
 
-__all__ = ["LANGUAGES", "Speak", "language", "speaker", "words_of"]
+def room_speaker(words: Mapping[str, Words], language: str) -> Speak:
+    """As `speaker`, for a room with words of its own: the room's word for a key, else the program's."""
+    shared = words_of(language)
+
+    def speak(key: str, **values: object) -> str:
+        text = words[key][language] if key in words else shared[key]
+        return text.format(**values) if values else text
+
+    return speak
+
+
+__all__ = ["LANGUAGES", "Speak", "language", "room_speaker", "speaker", "words_of"]

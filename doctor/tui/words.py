@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from doctor.locale import Speak, words_of
+from doctor.locale import Speak, room_speaker
 from doctor.words import Words
 
 WORDS: Mapping[str, Words] = {
@@ -114,13 +114,7 @@ WORDS: Mapping[str, Words] = {
 
 def speaker(language: str) -> Speak:
     """speak(key, **values): the app's words, else those that all faces share."""
-    shared = words_of(language)
-
-    def speak(key: str, **values: object) -> str:
-        text = WORDS[key][language] if key in WORDS else shared[key]
-        return text.format(**values) if values else text
-
-    return speak
+    return room_speaker(WORDS, language)
 
 
 __all__ = ["WORDS", "speaker"]

@@ -1,6 +1,7 @@
 """The commands and their options, as click sees them; what each of them does stands in `doctor.tasks`.
 
 Contract: a command returns an `Answer` and prints nothing. Options may stand before the command, and without one the machine is checked.
+A room's commands stand in one module with `add(register, speak)`; the command NAME is done by `doctor.tasks.NAME.run(options, **given)`.
 """
 
 from __future__ import annotations
@@ -8,18 +9,19 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.shell_completion import CompletionItem, get_completion_class
 
+from doctor.commands.params import rule_names
 from doctor.locale import Speak, speaker
 
 if TYPE_CHECKING:
     from doctor.tasks import Answer, Options
 
-COMPLETE_VAR = "_DOCTOR_COMPLETE"
-PROGRAMS = ("doctor", "ascend-doctor")
+ROOMS = ("looking", "reading", "program")
+"""The modules of this package that add commands, in the order of `doctor --help`."""
 DEFAULT, APP = "check", "tui"
 FOR_APP = ("--slow", "--theme")
 FOR_TEXT = ("--json", "--quiet", "-q", "--verbose", "-v", "--fail-on")
@@ -69,16 +71,6 @@ def _face(args: Sequence[str], speak: Speak) -> str:
     return DEFAULT if reason else APP
 
 
-class Lint(click.Command):
-    """A command whose arguments after `--` are a command line of another program, and never options of ours."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        at = args.index("--") if "--" in args else len(args)
-        rest = super().parse_args(ctx, args[:at])
-        ctx.params["words"] = tuple(args[at + 1 :])
-        return rest
-
-
 def _valued(param: click.Parameter) -> list[str]:
     return param.opts if isinstance(param, click.Option) and not param.is_flag and not param.count else []
 
@@ -103,70 +95,16 @@ def build(language: str) -> Doctor:
         params=[click.Option(["--version"], is_flag=True, is_eager=True, expose_value=False, callback=version, help=speak("help_version"))],
     )
 
-    def add(name: str, *params: click.Parameter, kind: type[click.Command] = click.Command) -> None:
+    def register(name: str, help_text: str, *params: click.Parameter, kind: type[click.Command] = click.Command) -> None:
         def callback(**given: Any) -> Answer:
-            from doctor import tasks
-
-            options = _options(name, language, given)
-            answer: Answer = _completion(options, **given) if name == "completion" else getattr(tasks, name)(options, **given)
+            answer: Answer = import_module(f"doctor.tasks.{name}").run(_options(name, language, given), **given)
             return answer
 
-        command = kind(name, callback=callback, help=speak(f"help_{name}"), short_help=speak(f"help_{name}"), params=[*params, *_common(speak)], context_settings=_HELP)
-        group.add_command(command)
+        group.add_command(kind(name, callback=callback, help=help_text, short_help=help_text, params=[*params, *_common(speak)], context_settings=_HELP))
 
-    host = [
-        click.Option(["--from", "recorded"], metavar="SNAPSHOT", help=speak("help_from")),
-        click.Option(["--root"], metavar="DIR", help=speak("help_root")),
-        click.Option(["--python"], metavar="PATH", help=speak("help_python")),
-    ]
-    logs = click.Option(["--log", "logs"], multiple=True, metavar="FILE", help=speak("help_logs"))
-    files = click.Argument(["files"], nargs=-1, metavar="FILE...")
-    add("check", *host, logs)
-    add(APP, files, *host, logs, *_app_options(speak))
-    add("log", click.Argument(["files"], nargs=-1, required=True, metavar="FILE...|-"))
-    version_option = click.Option(["--vllm-version"], metavar="VERSION", help=speak("help_vllm_version"))
-    add("lint", click.Argument(["files"], nargs=-1, metavar="[FILE...|-] [-- COMMAND...]"), version_option, *host, kind=Lint)
-    add("model", click.Argument(["folder"], metavar="DIR"), *_model_options(speak), *host)
-    add("record", click.Argument(["folder"], metavar="DIR"), host[1], host[2], logs)
-    add("explain", click.Argument(["name"], metavar="ID|CODE", shell_complete=_rule_names))
-    add("rules", click.Option(["--fields"], is_flag=True, help=speak("help_fields")))
-    add("stack", files, *host)
-    add("schema")
-    add("completion", click.Argument(["shell"], type=click.Choice(["bash", "zsh", "fish"])))
+    for room in ROOMS:
+        import_module(f"doctor.commands.{room}").add(register, speak)
     return group
-
-
-def _app_options(speak: Speak) -> list[click.Parameter]:
-    from doctor.tui.terminal import THEMES
-
-    return [
-        click.Option(["--theme"], type=click.Choice(THEMES), help=speak("help_theme")),
-        click.Option(["--slow"], is_flag=True, help=speak("help_slow")),
-    ]
-
-
-def _model_options(speak: Speak) -> list[click.Parameter]:
-    """How the model is to be served, under the names of vLLM's own flags, and the cards."""
-
-    def size(*names: str) -> click.Option:
-        return click.Option(list(names), type=click.IntRange(min=1), metavar="N", help=speak("help_as_vllm"))
-
-    return [
-        click.Option(["--hash", "hashing"], is_flag=True, help=speak("help_hash")),
-        size("--tensor-parallel-size", "--tp", "tensor_parallel_size"),
-        size("--pipeline-parallel-size", "--pp", "pipeline_parallel_size"),
-        size("--data-parallel-size", "--dp", "data_parallel_size"),
-        click.Option(["--max-model-len"], metavar="N", help=speak("help_as_vllm")),
-        size("--max-num-seqs"),
-        size("--max-num-batched-tokens"),
-        click.Option(["--gpu-memory-utilization"], type=click.FloatRange(0, 1, min_open=True), metavar="X", help=speak("help_as_vllm")),
-        click.Option(["--dtype"], metavar="TYPE", help=speak("help_as_vllm")),
-        click.Option(["--kv-cache-dtype"], metavar="TYPE", help=speak("help_as_vllm")),
-        click.Option(["--quantization"], metavar="METHOD", help=speak("help_as_vllm")),
-        click.Option(["--enforce-eager"], is_flag=True, help=speak("help_as_vllm")),
-        click.Option(["--hbm"], metavar="SIZE", help=speak("help_hbm")),
-        click.Option(["--chip"], type=click.Choice(["a1", "a2", "a3", "310p", "950"]), help=speak("help_chip")),
-    ]
 
 
 def _common(speak: Speak) -> list[click.Parameter]:
@@ -181,8 +119,8 @@ def _common(speak: Speak) -> list[click.Parameter]:
     return [
         option("--json", "as_json", is_flag=True, help=speak("help_json")),
         option("--fail-on", type=click.Choice(["fail", "warn", "note", "never"]), default="fail", help=speak("help_fail_on")),
-        option("--only", multiple=True, metavar="GLOB", shell_complete=_rule_names, help=speak("help_only")),
-        option("--skip", multiple=True, metavar="GLOB", shell_complete=_rule_names, help=speak("help_skip")),
+        option("--only", multiple=True, metavar="GLOB", shell_complete=rule_names, help=speak("help_only")),
+        option("--skip", multiple=True, metavar="GLOB", shell_complete=rule_names, help=speak("help_skip")),
         option("--lang", type=click.Choice(["en", "zh"]), help=speak("help_lang")),
         option("--no-color", is_flag=True, help=speak("help_no_color")),
         option("--timeout-scale", type=float, default=1.0, callback=scale, metavar="FACTOR", help=speak("help_timeout_scale")),
@@ -212,18 +150,3 @@ def _options(command: str, language: str, given: dict[str, Any]) -> Options:
 
 def _split(values: Sequence[str]) -> tuple[str, ...]:
     return tuple(part.strip() for value in values for part in value.split(",") if part.strip())
-
-
-def _rule_names(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    from doctor.rulebook import load
-
-    return [CompletionItem(name) for name in sorted(load().rules) if name.startswith(incomplete)]
-
-
-def _completion(options: Options, shell: str) -> Answer:
-    from doctor.tasks import output
-
-    kind = get_completion_class(shell)
-    assert kind is not None
-    group = build(options.language)
-    return output(options, "\n".join(kind(group, {}, program, COMPLETE_VAR).source() for program in PROGRAMS))

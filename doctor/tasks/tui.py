@@ -1,0 +1,42 @@
+"""`doctor tui`: the app on a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from doctor.tasks import Answer, Options, Refused
+from doctor.tasks.common import label_of, open_host, open_logs, rulebook, selection
+
+if TYPE_CHECKING:
+    from doctor.tui.job import Job
+
+
+def run(
+    options: Options, files: Sequence[str], recorded: str | None, root: str | None, python: str | None, logs: Sequence[str], theme: str | None, slow: bool
+) -> Answer:
+    """Opens the app and stays in it until the user leaves."""
+    from doctor.tui.terminal import LEAST_COLUMNS, LEAST_LINES, why_not
+
+    if options.as_json:
+        raise Refused(options.speak("tui_no_json"))
+    if files and (recorded or root or python or logs):
+        raise Refused(options.speak("text_and_host"))
+    if "-" in (*files, *logs):
+        raise Refused(options.speak("tui_no_stdin"))
+    if reason := why_not():
+        raise Refused(options.speak(reason, columns=LEAST_COLUMNS, lines=LEAST_LINES))
+    from doctor.examine import Selection
+    from doctor.tui.job import HostJob, TextJob
+    from doctor.tui.run import open_app
+
+    asked = bool(options.only or options.skip)
+    chosen = selection(options, rulebook()) if asked else Selection()  # the rules are loaded behind the first paint
+    job: Job
+    if files:
+        sources = tuple(open_logs(files))
+        job = TextJob(label_of(sources, options.speak), sources, selection=chosen)
+    else:
+        job = HostJob(open_host(options, recorded, root), chosen, python, tuple(open_logs(logs)))
+    open_app(job, chosen, language=options.language, theme=theme, slow=slow, colour=options.colour_allowed)
+    return Answer("")
