@@ -13,6 +13,7 @@ from doctor.text import clean
 if TYPE_CHECKING:
     from doctor.report.progress import Progress
 
+
 def run(
     options: Options, files: Sequence[str], words: Sequence[str], vllm_version: str | None, recorded: str | None, root: str | None, python: str | None
 ) -> Answer:
