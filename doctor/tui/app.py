@@ -8,6 +8,7 @@ import os
 import re
 import signal
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, ClassVar
@@ -22,6 +23,9 @@ from doctor.examine import Selection
 from doctor.finding import Evidence
 from doctor.locale import Speak
 from doctor.text import clean
+from doctor.tui.driver import FrugalDriver, TerminalDriver
+from doctor.tui.frugal import Painted
+from doctor.tui.glyphs import UNICODE, Glyphs
 from doctor.tui.job import Job
 from doctor.tui.keys import COMMON, bindings
 from doctor.tui.palette import DoctorCommands
@@ -29,8 +33,18 @@ from doctor.tui.screens.base import DoctorScreen
 from doctor.tui.terminal import THEMES
 from doctor.tui.words import speaker
 
-TICK, SLOW_TICK = 0.1, 1.0
-"""Seconds between looks at a running examination; the second over a slow line."""
+
+@dataclass(frozen=True)
+class Pace:
+    """How often the app paints: seconds between looks at a running examination, seconds that the cursor rests before its detail is shown."""
+
+    tick: float
+    rest: float
+    frugal: bool
+    """Whether only what changed is sent."""
+
+
+BRISK, SLOW = Pace(0.1, 0.0, False), Pace(1.0, 0.2, True)
 
 HIGH_CONTRAST = Theme(
     "high-contrast", primary="#ffff00", secondary="#ff9cff", warning="#ffff00", error="#ff8080", success="#00ff00", accent="#00ffff",
@@ -48,11 +62,15 @@ class DoctorApp(App[None]):
     ENABLE_COMMAND_PALETTE = True
     BINDINGS: ClassVar[list[Any]] = [*bindings(COMMON), Binding("ctrl+c", "quit", show=False, priority=True)]
 
-    def __init__(self, job: Job, language: str = "en", theme: str = THEMES[0], tick: float = TICK, selection: Selection | None = None) -> None:
-        super().__init__()
+    def __init__(
+        self, job: Job, language: str = "en", theme: str = THEMES[0], selection: Selection | None = None, *, pace: Pace = BRISK, glyphs: Glyphs = UNICODE
+    ) -> None:
+        super().__init__(driver_class=FrugalDriver if pace.frugal else TerminalDriver)
         self.job = job
         self.language = language
-        self.tick = tick
+        self.pace = pace
+        self.glyphs = glyphs
+        self.painted = Painted()
         self.selection = selection or Selection()
         self.folder = Path()
         self.register_theme(HIGH_CONTRAST)
@@ -69,6 +87,9 @@ class DoctorApp(App[None]):
                 with contextlib.suppress(NotImplementedError, RuntimeError):
                     loop.add_signal_handler(sign, self.exit)
         self.open_checkup(self.job)
+
+    def on_resize(self) -> None:
+        self.painted.forget()
 
     # Screens; each module is imported when it is opened.
 
@@ -170,4 +191,4 @@ class DoctorApp(App[None]):
         self.notify(clean(self.speak(key, **values)), markup=False, timeout=4)
 
 
-__all__ = ["DoctorApp", "SLOW_TICK", "THEMES", "TICK"]
+__all__ = ["BRISK", "DoctorApp", "Pace", "SLOW", "THEMES"]

@@ -16,16 +16,21 @@ if TYPE_CHECKING:
 
 SLOW_SETTINGS = {"TEXTUAL_ANIMATIONS": "none", "TEXTUAL_FPS": "15", "TEXTUAL_SMOOTH_SCROLL": "0"}
 
+GRACE = 0.5
+"""Seconds that a program of a check has to end by itself."""
+
 DARK, ANSI = "textual-dark", "ansi-dark"
 
 
-def open_app(job: Job, selection: Selection, *, language: str, theme: str | None, slow: bool, colour: bool) -> None:
+def open_app(job: Job, selection: Selection, *, language: str, theme: str | None, slow: bool, colour: bool, ascii_only: bool = False) -> None:
     """Runs the app until the user leaves it."""
     prepare(os.environ, slow=slow, colour=colour)
-    from doctor.tui.app import SLOW_TICK, TICK, DoctorApp
+    from doctor.tui.app import BRISK, SLOW, DoctorApp
+    from doctor.tui.glyphs import choose
 
     plain = slow or not colour or bool(os.environ.get("NO_COLOR"))
-    app = DoctorApp(job, language, theme or (ANSI if plain else DARK), SLOW_TICK if slow else TICK, selection)
+    glyphs = choose(os.environ, language, ascii_only=ascii_only)
+    app = DoctorApp(job, language, theme or (ANSI if plain else DARK), selection, pace=SLOW if slow else BRISK, glyphs=glyphs)
     try:
         app.run(mouse=not slow)
     finally:
@@ -45,10 +50,15 @@ def _end_children() -> None:
     """A check that was under way may have left a program running; all children of this process are programs of checks."""
     import psutil
 
+    children: list[psutil.Process] = []
     with contextlib.suppress(psutil.Error):
-        for child in psutil.Process().children(recursive=True):
-            with contextlib.suppress(psutil.Error):
-                child.terminate()
+        children = psutil.Process().children(recursive=True)
+    for child in children:
+        with contextlib.suppress(psutil.Error):
+            child.terminate()
+    for child in psutil.wait_procs(children, timeout=GRACE)[1]:
+        with contextlib.suppress(psutil.Error):
+            child.kill()
 
 
 __all__ = ["open_app", "prepare"]

@@ -16,7 +16,7 @@ from textual.containers import Container, VerticalScroll
 from textual.content import Content
 from textual.message import Message
 from textual.timer import Timer
-from textual.widgets import DataTable, Input, Static
+from textual.widgets import Input, Static
 
 from doctor.report import text_format
 from doctor.report.model import Report
@@ -27,7 +27,6 @@ from doctor.tui.job import Job, merged
 from doctor.tui.keys import Key, bindings
 from doctor.tui.rows import Filter, Known, Row, Shown, findings_of, rows_of, rows_so_far
 from doctor.tui.screens.base import DoctorScreen
-from doctor.tui.screens.cause import CauseScreen
 from doctor.tui.watch import Stopped, Watch
 from doctor.tui.widgets.findings import Findings
 from doctor.tui.widgets.keybar import KeyBar
@@ -75,6 +74,7 @@ class CheckupScreen(DoctorScreen):
         """Set while no examination runs."""
         self._watch: Watch | None = None
         self._timer: Timer | None = None
+        self._resting: Timer | None = None
         self._before: Known | None = None
         self._shown = Shown()
         self._filter = Filter()
@@ -93,7 +93,8 @@ class CheckupScreen(DoctorScreen):
 
     def on_mount(self) -> None:
         super().on_mount()
-        self._timer = self.set_interval(self.doctor.tick, self._tick, pause=True)
+        self.query_one(Findings).set_class(self.doctor.pace.frugal, "-frugal")
+        self._timer = self.set_interval(self.doctor.pace.tick, self._tick, pause=True)
         self._begin()
 
     def on_unmount(self) -> None:
@@ -196,12 +197,20 @@ class CheckupScreen(DoctorScreen):
         self.call_after_refresh(self._headlines)
         self.call_after_refresh(self._detail)
 
-    def on_data_table_row_highlighted(self) -> None:
-        self._detail()
+    def on_findings_moved(self) -> None:
+        """The detail follows at once, or over a slow line as soon as the cursor rests."""
+        if self._resting is not None:
+            self._resting.stop()
+        if self.doctor.pace.rest:
+            self._resting = self.set_timer(self.doctor.pace.rest, self._detail)
+        else:
+            self._detail()
 
-    def on_data_table_row_selected(self, event: DataTable.RowSelected) -> None:
-        if 0 <= event.cursor_row < len(self._rows):
-            self.app.push_screen(CauseScreen(self.job, self.report, tuple(self._rows), event.cursor_row))
+    def on_findings_chosen(self, event: Findings.Chosen) -> None:
+        from doctor.tui.screens.cause import CauseScreen
+
+        if 0 <= event.index < len(self._rows):
+            self.app.push_screen(CauseScreen(self.job, self.report, tuple(self._rows), event.index))
 
     # Keys
 
