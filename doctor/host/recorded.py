@@ -14,7 +14,7 @@ import shlex
 import stat
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timezone
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from doctor.host import MIB, READ_LIMIT, RUN_TIMEOUT, FileInfo, Host, Listener, Output, Process, Unavailable, Why
 from doctor.host.plain import PlainHost
@@ -59,15 +59,28 @@ def open_host(folder: pathlib.Path) -> Host:
     raise NotAHost(f"{folder} is no recorded host: it holds neither {MANIFEST} nor files/ nor commands.txt")
 
 
+class Members(Protocol):
+    """What holds the parts of a snapshot: a folder, or an archive that was read."""
+
+    @property
+    def name(self) -> str:
+        """How messages name it."""
+        ...
+
+    def get(self, name: str, limit: int) -> bytes | None:
+        """At most `limit` bytes of the regular file of this name, None for anything else."""
+        ...
+
+
 class RecordedHost:
-    """The snapshot in `folder`, in the layout of `doctor.host.snapshot`."""
+    """The snapshot in `members` (or in that folder), in the layout of `doctor.host.snapshot`."""
 
     live = False
 
-    def __init__(self, folder: pathlib.Path) -> None:
-        self._folder = folder
+    def __init__(self, members: Members | pathlib.Path) -> None:
+        self._members = FolderMembers(members) if isinstance(members, pathlib.Path) else members
         manifest = self._manifest()
-        self.label = clean_line(str(manifest.get("host", ""))) or folder.resolve().name
+        self.label = clean_line(str(manifest.get("host", ""))) or clean_line(self._members.name.rstrip("/").rpartition("/")[2])
         self._time = _time(manifest.get("time")) or datetime.now(timezone.utc)
         self._answers: dict[str, Json] = {}
         self._whole: dict[str, str] = {}
@@ -80,9 +93,9 @@ class RecordedHost:
         except (ValueError, RecursionError):
             manifest = None
         if not isinstance(manifest, dict) or not isinstance(manifest.get("schema_version"), int):
-            raise NotAHost(f"{self._folder / MANIFEST} is not the manifest of a snapshot: record it anew")
+            raise NotAHost(f"{self._members.name}/{MANIFEST} is not the manifest of a snapshot: record it anew")
         if manifest["schema_version"] > SCHEMA_VERSION:
-            raise NotAHost(f"{self._folder} was recorded by a newer version of doctor ({clean_line(str(manifest.get('tool')))}): update doctor")
+            raise NotAHost(f"{self._members.name} was recorded by a newer version of doctor ({clean_line(str(manifest.get('tool')))}): update doctor")
         return manifest
 
     def _take(self, line: bytes) -> None:
@@ -169,9 +182,19 @@ class RecordedHost:
         return base64.b64decode(data, validate=True)
 
     def _bytes(self, name: str, limit: int) -> bytes | None:
-        """The regular file of this name in the folder, None for anything else; no link is followed."""
         if not isinstance(name, str) or name.startswith("/") or any(part in ("", ".", "..") for part in name.split("/")):
             return None
+        return self._members.get(name, limit)
+
+
+class FolderMembers:
+    """A snapshot's folder; no link in it is followed."""
+
+    def __init__(self, folder: pathlib.Path) -> None:
+        self._folder = folder
+        self.name = str(folder.resolve())
+
+    def get(self, name: str, limit: int) -> bytes | None:
         try:
             here = os.path.realpath(self._folder)
             located = os.path.join(here, name)
@@ -198,4 +221,4 @@ def _time(text: Json) -> datetime | None:
     return time if time.tzinfo else time.replace(tzinfo=timezone.utc)
 
 
-__all__ = ["NotAHost", "RecordedHost", "open_host"]
+__all__ = ["FolderMembers", "Members", "NotAHost", "RecordedHost", "open_host"]

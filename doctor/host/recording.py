@@ -13,7 +13,7 @@ import pathlib
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from doctor import __version__
 from doctor.host import READ_LIMIT, RUN_TIMEOUT, FileInfo, Host, Listener, Output, Process, Unavailable
@@ -41,20 +41,30 @@ class FolderNotEmptyError(ValueError):
     """A snapshot would be mixed with what already lies in its folder."""
 
 
-class RecordingHost:
-    """Wraps `host` and writes its answers below `folder`, which is made or must be empty; raises `FolderNotEmptyError` otherwise."""
+class Store(Protocol):
+    """Where the parts of a snapshot are written: a folder, or an archive to be."""
 
-    def __init__(self, host: Host, folder: pathlib.Path) -> None:
+    def write(self, name: str, text: str) -> None:
+        """A new part. Raises FileExistsError, NotADirectoryError or IsADirectoryError where the name is taken, OSError where it cannot be written."""
+        ...
+
+    def holds(self, name: str, text: str) -> bool:
+        """Whether this very text lies there."""
+        ...
+
+    def append(self, name: str, line: str) -> None: ...
+
+
+class RecordingHost:
+    """Wraps `host` and writes its answers to `store`, or below that folder, which is made or must be empty; raises `FolderNotEmptyError` otherwise."""
+
+    def __init__(self, host: Host, store: Store | pathlib.Path) -> None:
         self._host = host
-        self._folder = folder
+        self._store = FolderStore(store) if isinstance(store, pathlib.Path) else store
         self._answers: dict[str, object] = {}
         self._lock = threading.Lock()
         self.problem = ""
         """Why the snapshot is not complete (a full disk), "" as long as it is. The host goes on answering."""
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if any(folder.iterdir()):
-            raise FolderNotEmptyError(f"{folder} is not empty: name a new folder for the snapshot, or empty this one")
-        folder.chmod(0o700)
         manifest = {
             "schema_version": SCHEMA_VERSION,
             "tool": f"ascend-doctor {__version__}",
@@ -62,8 +72,8 @@ class RecordingHost:
             "time": host.now().isoformat(),
             "records": RECORDS,
         }
-        self._write(MANIFEST, json.dumps(manifest, indent=1))
-        self._write(RECORDS, "")
+        self._store.write(MANIFEST, json.dumps(manifest, indent=1))
+        self._store.write(RECORDS, "")
 
     @property
     def label(self) -> str:
@@ -128,7 +138,7 @@ class RecordingHost:
             self._answers[key] = answer
             try:
                 kept = unavailable_to_json(answer) if isinstance(answer, Unavailable) else keep(answer)
-                self._append(json.dumps({"question": json.loads(key), "answer": kept}) + "\n")
+                self._store.append(RECORDS, json.dumps({"question": json.loads(key), "answer": kept}) + "\n")
             except OSError as error:
                 self.problem = self.problem or f"the snapshot could not be written: {error.strerror}"
         return answer
@@ -139,10 +149,10 @@ class RecordingHost:
         whole = isinstance(info, FileInfo) and 0 < info.size <= limit
         for name in (file_name(path), "files/.hashed/" + digest(path), "files/.hashed/" + digest(f"{path}\0{text}")):
             try:
-                self._write(name, text)
+                self._store.write(name, text)
             except (FileExistsError, NotADirectoryError, IsADirectoryError):
                 # Another part of the same file, or a path that runs through what is a file here.
-                if self._same(name, text):
+                if self._store.holds(name, text):
                     return {"file": name, "whole": whole}
             else:
                 return {"file": name, "whole": whole}
@@ -151,26 +161,31 @@ class RecordingHost:
     def _keep_raw(self, key: str, data: bytes) -> Json:
         """As base64, so that a snapshot holds nothing but text."""
         name = f"raw/{digest(key)}.b64"
-        self._write(name, base64.b64encode(data).decode("ascii"))
+        self._store.write(name, base64.b64encode(data).decode("ascii"))
         return {"base64": name}
 
-    def _same(self, name: str, text: str) -> bool:
-        try:
-            return (self._folder / name).read_bytes() == text.encode("utf-8", "surrogatepass")
-        except OSError:
-            return False
-
     def _keep_output(self, folder: str, output: Output) -> Json:
-        self._write(f"{folder}/stdout", output.stdout)
-        self._write(f"{folder}/stderr", output.stderr)
-        self._write(f"{folder}/meta.json", json.dumps(output_to_json(output)))
+        self._store.write(f"{folder}/stdout", output.stdout)
+        self._store.write(f"{folder}/stderr", output.stderr)
+        self._store.write(f"{folder}/meta.json", json.dumps(output_to_json(output)))
         return {"command": folder}
 
     def _keep_json(self, name: str, value: Json) -> Json:
-        self._write(name, json.dumps(value))
+        self._store.write(name, json.dumps(value))
         return {"file": name}
 
-    def _write(self, name: str, text: str) -> None:
+
+class FolderStore:
+    """A new or empty folder that nobody else may read."""
+
+    def __init__(self, folder: pathlib.Path) -> None:
+        self._folder = folder
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if any(folder.iterdir()):
+            raise FolderNotEmptyError(f"{folder} is not empty: name a new folder for the snapshot, or empty this one")
+        folder.chmod(0o700)
+
+    def write(self, name: str, text: str) -> None:
         path = self._folder / name
         # Folder by folder: makedirs gives its mode to the last one only.
         for folder in reversed(path.relative_to(self._folder).parents[:-1]):
@@ -183,10 +198,16 @@ class RecordingHost:
         with open(descriptor, "wb") as file:
             file.write(text.encode("utf-8", "surrogatepass"))
 
-    def _append(self, line: str) -> None:
-        descriptor = os.open(self._folder / RECORDS, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC)
+    def holds(self, name: str, text: str) -> bool:
+        try:
+            return (self._folder / name).read_bytes() == text.encode("utf-8", "surrogatepass")
+        except OSError:
+            return False
+
+    def append(self, name: str, line: str) -> None:
+        descriptor = os.open(self._folder / name, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC)
         with open(descriptor, "wb") as file:
             file.write(line.encode("ascii"))
 
 
-__all__ = ["FolderNotEmptyError", "RecordingHost"]
+__all__ = ["FolderNotEmptyError", "FolderStore", "RecordingHost", "Store"]
