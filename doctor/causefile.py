@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from doctor.finding import Confidence, Severity
-from doctor.fix import Fix, Safety, Show
+from doctor.fix import Fix, Safety, Show, action_of
 from doctor.rule import Decision, Near, Role, Rule, Signature
 from doctor.words import Words
 
@@ -22,7 +22,7 @@ _TOP = {
     "related", "references", "formerly",
 }  # fmt: skip
 _DECIDE = {"when", "log", "near", "unless", "after", "before", "count", "confidence", "unknown", "severity", "found", "wanted"}
-_FIX = {"id", "title", "safety", "steps", "verify"}
+_FIX = {"id", "title", "safety", "steps", "verify", "do"}
 
 
 class CauseFileError(ValueError):
@@ -157,12 +157,16 @@ def _fix(item: Any, name: str) -> Fix:
     if not isinstance(item, Mapping):
         raise ValueError("`fixes` is a list of mappings")
     _check_keys(item, _FIX, {"id", "title", "safety", "steps"}, name)
+    safety = Safety(item["safety"])
+    if "do" in item and safety is Safety.SHOW:
+        raise ValueError("a fix with `do` is safe or ask; what is only shown has steps in words")
     return Fix(
         id=str(item["id"]),
         title=_words(item["title"]),
-        safety=Safety(item["safety"]),
+        safety=safety,
         steps=tuple(Show(_words(step)) for step in _list(item["steps"])),
         verify=_words(item["verify"]) if "verify" in item else None,
+        do=tuple(action_of(action) for action in _list(item.get("do", []))),
     )
 
 

@@ -16,6 +16,7 @@ from doctor.conditions import Condition, Trace, compile_condition, shown
 from doctor.facts import Facts, providers
 from doctor.fields import field_fact, read_field
 from doctor.finding import Basis, Confidence, Evidence, Finding, Hit, Outcome, Severity, Skip, Verdict
+from doctor.fix import filled as filled_action
 from doctor.host import Unavailable
 from doctor.logic import Need, needs
 from doctor.logscan.scan import Match, Scan
@@ -258,6 +259,7 @@ def _finding(rule: Rule, hit: Hit, facts: FactSet, several: bool) -> Finding:
                 title=filled(fix.title),
                 steps=tuple(replace(step, text=filled(step.text)) for step in fix.steps),
                 verify=filled(fix.verify) if fix.verify else None,
+                do=tuple(filled_action(action, values) for action in fix.do),
             )
             for fix in rule.fixes
         ),

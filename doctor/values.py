@@ -12,6 +12,7 @@ from doctor.facts.driver import Driver
 from doctor.facts.machine import Machine, OperatingSystem
 from doctor.facts.npu import Chip
 from doctor.facts.target import Packages, Target
+from doctor.fix import texts_of
 from doctor.rule import Rule
 from doctor.words import Words
 
@@ -41,6 +42,7 @@ def _text_of(rule: Rule) -> str:
     for fix in rule.fixes:
         parts += [fix.title.en, fix.title.zh]
         parts += [text for step in fix.steps for text in (step.text.en, step.text.zh)]
+        parts += [text for action in fix.do for text in texts_of(action)]
         if fix.verify:
             parts += [fix.verify.en, fix.verify.zh]
     if rule.undecided:
