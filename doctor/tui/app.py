@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import App, SystemCommand
 from textual.binding import Binding
@@ -19,7 +19,6 @@ from textual.command import CommandPalette
 from textual.screen import Screen
 from textual.theme import Theme
 
-from doctor.examine import Selection
 from doctor.finding import Evidence
 from doctor.locale import Speak
 from doctor.text import clean
@@ -32,6 +31,9 @@ from doctor.tui.palette import DoctorCommands
 from doctor.tui.screens.base import DoctorScreen
 from doctor.tui.terminal import THEMES
 from doctor.tui.words import speaker
+
+if TYPE_CHECKING:
+    from doctor.examine import Selection
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ class DoctorApp(App[None]):
         self.pace = pace
         self.glyphs = glyphs
         self.painted = Painted()
-        self.selection = selection or Selection()
+        self.selection = selection
         self.folder = Path()
         self.register_theme(HIGH_CONTRAST)
         self.theme = theme

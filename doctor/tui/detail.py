@@ -6,22 +6,23 @@ Contract: text from outside is cleaned and never taken for markup: everything be
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from doctor.errorcodes import meanings
 from doctor.finding import Confidence, Evidence, Finding, Outcome
-from doctor.firsterror import FirstError
 from doctor.fix import Fix
 from doctor.locale import Speak
-from doctor.report import skips
-from doctor.report.model import Report
 from doctor.report.style import Style, padded, short
-from doctor.report.text_format import LABELS
-from doctor.rule import Rule
 from doctor.text import cell_width, clean
 from doctor.tui.rows import Row, told
 from doctor.tui.words import speaker
+
+if TYPE_CHECKING:
+    from doctor.firsterror import FirstError
+    from doctor.report.model import Report
+    from doctor.rule import Rule
 
 STATE_STYLES = {
     "FAIL": "bold $text-error", "WARN": "bold $text-warning", "NOTE": "bold $text-primary", "ERROR": "bold $text-error",
@@ -46,9 +47,15 @@ class Detail:
         self.report, self.language = report, language
         self.speak: Speak = speaker(language)
         self.width = max(20, min(width, WIDEST))
-        self.column = max(cell_width(self.speak(label)) for label in (*LABELS, "reason", "links", "about")) + 2
+
+    @cached_property
+    def column(self) -> int:
+        """Cells of the labels."""
+        from doctor.report.text_format import LABELS
+
         if self.width < SIDE_BY_SIDE:
-            self.column = 2
+            return 2
+        return max(cell_width(self.speak(label)) for label in (*LABELS, "reason", "links", "about", "ruled_out")) + 2
 
     def of(self, row: Row) -> Content:
         """The detail of a row."""
@@ -145,6 +152,8 @@ class Detail:
         yield from self._labelled("took", f"{verdict.seconds:.3f} s")
 
     def _error(self, error: FirstError) -> Iterator[Line]:
+        from doctor.errorcodes import meanings
+
         yield from self._head("ERROR", self.speak("unknown_head"))
         yield from self._evidence([error.evidence])
         if error.others:
@@ -158,6 +167,8 @@ class Detail:
         if self.report is None:
             yield from self._prose(self.speak("still_running"))
             return
+        from doctor.report import skips
+
         yield from self._prose(self._nothing(self.report), TITLE)
         if self.report.host.kind == "host" and self.report.host.npu_present is False:
             yield from self._prose(self.speak("no_npu", how=short(self.report.host.npu_how, 300)))

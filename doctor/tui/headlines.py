@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from textual.content import Content
 
 from doctor import __version__
 from doctor.locale import Speak
-from doctor.report.model import HostSummary, Report
 from doctor.report.style import short
 from doctor.text import cell_width, truncate
 from doctor.tui.detail import STATE_STYLES
 from doctor.tui.rows import Known, by_area, findings_of
 from doctor.tui.watch import Watch
+
+if TYPE_CHECKING:
+    from doctor.report.model import HostSummary, Report
 
 SLOW = 0.5
 """Seconds after which a look at the host is named."""
@@ -69,13 +72,22 @@ def counts(report: Report | None, watch: Watch | None, before: Known | None, spe
         if outcomes.get(outcome) or outcome != "broken":
             parts.append(Content.styled(speak(key, count=outcomes.get(outcome, 0)), "bold" if outcome == "broken" else "dim"))
     parts.append(Content.styled(speak("checked", time=_clock(report.run.started), seconds=report.examination.seconds), "dim"))
-    areas = "  ".join(f"{area} {count}" for area, count in by_area(report).items())
-    if areas:
-        parts.append(Content.assemble((speak("areas") + ": ", "dim"), areas))
     line = Content("  ").join(parts)
     while line.cell_length > width and len(parts) > 1:
         parts.pop()
         line = Content("  ").join(parts)
+    return line
+
+
+def areas(report: Report | None, speak: Speak, width: int) -> Content:
+    """How many causes lie in each area, with the key that shows them alone."""
+    found = by_area(report) if report is not None else {}
+    line = Content.styled(speak("areas"), "dim") if found else Content("")
+    for number, (area, count) in enumerate(found.items(), 1):
+        longer = Content.assemble(line, "  ", (str(number), "bold $accent") if number < 10 else "", f" {area} {count}")
+        if longer.cell_length > width:
+            break
+        line = longer
     return line
 
 
@@ -105,4 +117,4 @@ def _progress(watch: Watch, speak: Speak, width: int) -> Content:
     return Content(truncate("  ".join(parts), width, "..."))
 
 
-__all__ = ["counts", "machine"]
+__all__ = ["areas", "counts", "machine"]

@@ -1,20 +1,24 @@
-"""What a checkup screen examines: a host, log files, or a pasted text. Runs in a thread of its own and gives the report that all faces share."""
+"""What a checkup screen examines: a host, log files, or a pasted text. Runs in a thread of its own and gives the report that all faces share.
+
+Contract: the engine is imported by the thread: the first paint does not wait for it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from doctor.diagnosis import diagnose
-from doctor.examine import Examination, Selection, examine_host, examine_text
-from doctor.host import Host
-from doctor.logscan.scan import Chunk
-from doctor.logscan.sources import Source, all_chunks, text_chunk
-from doctor.report.model import Report, Run, build, summarise_host
-from doctor.rulebook import Rulebook, load
 from doctor.tui.watch import Watch, WatchedHost
+
+if TYPE_CHECKING:
+    from doctor.examine import Examination, Selection
+    from doctor.host import Host
+    from doctor.logscan.scan import Chunk
+    from doctor.logscan.sources import Source
+    from doctor.report.model import Report
+    from doctor.rulebook import Rulebook
 
 
 class Job(Protocol):
@@ -33,7 +37,7 @@ class HostJob:
     """A host, live or recorded, with the logs that belong to it."""
 
     host: Host
-    selection: Selection = Selection()
+    selection: Selection | None = None
     python: str | None = None
     logs: tuple[Source, ...] = ()
 
@@ -42,6 +46,9 @@ class HostJob:
         return self.host.label
 
     def run(self, watch: Watch, only: str = "") -> Report:
+        from doctor.examine import examine_host
+        from doctor.logscan.sources import all_chunks
+
         book, chosen = _chosen(self.selection, watch, only)
         problems: list[str] = []
         host = WatchedHost(self.host, watch)
@@ -56,9 +63,12 @@ class TextJob:
     label: str
     sources: tuple[Source, ...] = ()
     text: str = field(default="", repr=False)
-    selection: Selection = Selection()
+    selection: Selection | None = None
 
     def run(self, watch: Watch, only: str = "") -> Report:
+        from doctor.examine import examine_text
+        from doctor.logscan.sources import all_chunks, text_chunk
+
         book, chosen = _chosen(self.selection, watch, only)
         problems: list[str] = []
         sizes = [source.size for source in self.sources]
@@ -69,20 +79,28 @@ class TextJob:
         return _reported("log", chosen, examine_text(self.label, pieces, book, chosen, size, watch.heard), problems)
 
 
-def _chosen(selection: Selection, watch: Watch, only: str) -> tuple[Rulebook, Selection]:
+def _chosen(selection: Selection | None, watch: Watch, only: str) -> tuple[Rulebook, Selection]:
+    from doctor.examine import Selection
+    from doctor.rulebook import load
+
     book = load()
-    chosen = Selection(only=(only,)) if only else selection
+    chosen = Selection(only=(only,)) if only else selection or Selection()
     watch.total = len(chosen.chosen(book.rules.values()))
     return book, chosen
 
 
 def _reported(command: str, chosen: Selection, examination: Examination, problems: Sequence[str]) -> Report:
+    from doctor.report.model import Run, build, summarise_host
+
     run = Run(command, datetime.now(timezone.utc).isoformat(timespec="seconds"), selection=chosen)
     return build(run, examination, summarise_host(examination), problems)
 
 
 def merged(whole: Report, part: Report) -> Report:
     """The report with the verdicts of a later run of some of its rules in the place of the old ones."""
+    from doctor.diagnosis import diagnose
+    from doctor.report.model import build
+
     newer = {verdict.rule: verdict for verdict in part.examination.verdicts}
     verdicts = tuple(newer.get(verdict.rule, verdict) for verdict in whole.examination.verdicts)
     causes = diagnose(verdicts, whole.examination.book.rules)

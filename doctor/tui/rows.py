@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from doctor.checkup import NO_LOG
-from doctor.diagnosis import Cause
 from doctor.finding import Finding, Outcome, Verdict
-from doctor.firsterror import FirstError
 from doctor.fix import Fix
 from doctor.locale import Speak
-from doctor.report.model import Report
 from doctor.report.style import short
-from doctor.rule import Rule
 from doctor.words import Words
+
+if TYPE_CHECKING:
+    from doctor.diagnosis import Cause
+    from doctor.firsterror import FirstError
+    from doctor.report.model import Report
+    from doctor.rule import Rule
 
 TEXT_LENGTH = 300
 """Characters of a row's text: far more than a terminal is wide."""
@@ -67,6 +69,8 @@ def findings_of(report: Report) -> Known:
 
 def rows_of(report: Report, shown: Shown, before: Known | None = None) -> Iterator[Row]:
     """Causes with their symptoms, what no rule explains, what broke; then, where asked for, what was skipped and what passed."""
+    from doctor.checkup import NO_LOG
+
     rules = report.examination.book.rules
     for cause in report.examination.causes:
         yield from _cause_rows(cause, shown, rules, before)
@@ -141,8 +145,10 @@ def told(row: Row, speak: Speak, language: str) -> str:
     """The row's text in one language, without its indent."""
     if row.state == "PASS":
         return speak("not_so", title=row.text[language])
-    if row.state == "SKIP" and row.text.en == NO_LOG:
-        return speak("skipped_no_log")
+    if row.state == "SKIP":
+        from doctor.checkup import NO_LOG
+
+        return speak("skipped_no_log") if row.text.en == NO_LOG else row.text[language]
     if row.state == "ERROR":
         return speak("unknown_error", text=row.text[language])
     doubt = f" ({speak(row.finding.confidence.word)})" if row.finding is not None and row.finding.confidence.word != "sure" else ""

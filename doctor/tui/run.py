@@ -22,7 +22,7 @@ GRACE = 0.5
 DARK, ANSI = "textual-dark", "ansi-dark"
 
 
-def open_app(job: Job, selection: Selection, *, language: str, theme: str | None, slow: bool, colour: bool, ascii_only: bool = False) -> None:
+def open_app(job: Job, selection: Selection | None, *, language: str, theme: str | None, slow: bool, colour: bool, ascii_only: bool = False) -> None:
     """Runs the app until the user leaves it."""
     prepare(os.environ, slow=slow, colour=colour)
     from doctor.tui.app import BRISK, SLOW, DoctorApp

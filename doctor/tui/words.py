@@ -32,7 +32,7 @@ WORDS: Mapping[str, Words] = {
     "starting": Words("starting", "正在启动"),
     "reading": Words("{megabytes} MB read", "已读 {megabytes} MB"),
     "doing": Words("{what} {seconds:.1f} s", "{what} {seconds:.1f} 秒"),
-    "areas": Words("areas", "领域"),
+    "areas": Words("areas:", "领域:"),
     "filtered": Words("filter: {text} ({count} shown)", "筛选：{text}（显示 {count} 条）"),
     # Detail
     "reason": Words("not looked", "未检查"),
@@ -47,6 +47,7 @@ WORDS: Mapping[str, Words] = {
     # Keys
     "key_open": Words("Details", "详情"),
     "key_fold": Words("Fold", "折叠"),
+    "key_areas": Words("Only the causes of an area, by its number; 0 for all", "只看某一领域（按编号）；0 为全部"),
     "key_rerun": Words("Run again", "重新检查"),
     "key_rerun_one": Words("Run only this rule again", "只重新运行此规则"),
     "key_filter": Words("Filter", "筛选"),

@@ -9,27 +9,29 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import threading
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
+from textual.binding import Binding
 from textual.containers import Container, VerticalScroll
 from textual.content import Content
 from textual.message import Message
 from textual.timer import Timer
-from textual.widgets import Input, Static
+from textual.widgets import Static
 
-from doctor.report import text_format
-from doctor.report.model import Report
-from doctor.report.style import Style
 from doctor.tui import headlines
 from doctor.tui.detail import Detail
 from doctor.tui.job import Job, merged
 from doctor.tui.keys import Key, bindings
-from doctor.tui.rows import Filter, Known, Row, Shown, findings_of, rows_of, rows_so_far
+from doctor.tui.rows import Filter, Known, Row, Shown, by_area, findings_of, rows_of, rows_so_far
 from doctor.tui.screens.base import DoctorScreen
 from doctor.tui.watch import Stopped, Watch
+from doctor.tui.widgets.filterbox import FilterBox
 from doctor.tui.widgets.findings import Findings
 from doctor.tui.widgets.keybar import KeyBar
+
+if TYPE_CHECKING:
+    from doctor.report.model import Report
 
 DETAIL_LENGTH = 20_000
 """Characters of detail shown beside the list; the whole is one key away."""
@@ -47,6 +49,7 @@ class CheckupScreen(DoctorScreen):
         Key("l", "logs", "key_logs", line=True),
         Key("e", "explain", "key_explain", line=True),
         Key("space", "fold", "key_fold"),
+        Key("1,2,3,4,5,6,7,8,9,0", "areas", "key_areas"),
         Key("x", "skipped", "key_skipped", line=True),
         Key("p", "passed", "key_passed", line=True),
         Key("y", "copy", "key_copy", line=True),
@@ -55,7 +58,7 @@ class CheckupScreen(DoctorScreen):
         Key("left_square_bracket", "detail_up", "key_detail_up"),
     )
     # The list itself answers enter.
-    BINDINGS = bindings(key for key in KEYS if key.action != "open")
+    BINDINGS = [*bindings(key for key in KEYS if key.action not in ("open", "areas")), *(Binding(str(n), f"area({n})", show=False) for n in range(10))]
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
     VERTICAL_BREAKPOINTS = [(0, "-short"), (20, "-tall")]
 
@@ -79,23 +82,25 @@ class CheckupScreen(DoctorScreen):
         self._shown = Shown()
         self._filter = Filter()
         self._rows: list[Row] = []
+        self._made: tuple[object, list[Row]] = (None, [])
         self._failure = ""
 
     def compose(self) -> ComposeResult:
         yield Static(id="machine", classes="headline")
         yield Static(id="counts", classes="headline")
+        yield Static(id="areas", classes="headline")
         with Container(id="body"):
             yield Findings()
             with VerticalScroll(id="side", can_focus=False):
                 yield Static(id="detail")
-        yield Input(id="filter")
+        yield FilterBox()
         yield KeyBar(self.KEYS)
 
     def on_mount(self) -> None:
         super().on_mount()
         self.query_one(Findings).set_class(self.doctor.pace.frugal, "-frugal")
         self._timer = self.set_interval(self.doctor.pace.tick, self._tick, pause=True)
-        self._begin()
+        self.call_after_refresh(self._begin)  # it competes with the first paint
 
     def on_unmount(self) -> None:
         if self._watch is not None:
@@ -153,7 +158,7 @@ class CheckupScreen(DoctorScreen):
 
     def retell(self) -> None:
         super().retell()
-        self.query_one("#filter", Input).placeholder = self.speak("key_filter")
+        self.query_one(FilterBox).tell(self.speak("key_filter"))
         self._refresh()
 
     def _refresh(self) -> None:
@@ -164,12 +169,16 @@ class CheckupScreen(DoctorScreen):
     def _show_rows(self) -> None:
         shown = self._filter.opened(self._shown)
         if self.report is not None:
-            rows = list(rows_of(self.report, shown, self._before))
-        else:
+            asked = id(self.report), shown, self._before
+            if self._made[0] != asked:  # what a filter chooses from stays the same while it is typed
+                self._made = asked, list(rows_of(self.report, shown, self._before))
+            rows = self._made[1]
+        elif self._watch is not None and self._watch.verdicts:
             from doctor.rulebook import load
 
-            verdicts = list(self._watch.verdicts) if self._watch else []
-            rows = list(rows_so_far(verdicts, load().rules)) if verdicts else []
+            rows = list(rows_so_far(list(self._watch.verdicts), load().rules))
+        else:
+            rows = []
         self._rows = [row for row in rows if self._filter.passes(row)]
         self.query_one(Findings).show(self._rows, self.speak, self.language)
 
@@ -178,6 +187,7 @@ class CheckupScreen(DoctorScreen):
         self.query_one("#machine", Static).update(headlines.machine(self.report, self.job.label, self.speak, width))
         counts = headlines.counts(self.report, self._watch, self._before, self.speak, width)
         self.query_one("#counts", Static).update(counts)
+        self.query_one("#areas", Static).update(headlines.areas(self.report, self.speak, width))
 
     def _detail(self) -> None:
         side = self.query_one("#side", VerticalScroll)
@@ -239,27 +249,38 @@ class CheckupScreen(DoctorScreen):
         self._refresh()
 
     def action_filter(self) -> None:
-        box = self.query_one("#filter", Input)
-        box.add_class("open")
-        box.focus()
+        self.query_one(FilterBox).open()
 
-    def on_input_changed(self, event: Input.Changed) -> None:
-        self._filter = Filter.of(event.value)
-        self._refresh()
+    def on_input_changed(self) -> None:
+        chosen = Filter.of(self.query_one(FilterBox).value)
+        if chosen != self._filter:
+            self._filter = chosen
+            self._refresh()
 
     def on_input_submitted(self) -> None:
-        self._close_filter()
-
-    def _close_filter(self) -> None:
-        box = self.query_one("#filter", Input)
-        box.set_class(bool(box.value.strip()), "open")
+        self.query_one(FilterBox).close()
         self.query_one(Findings).focus()
 
+    def action_area(self, number: int) -> None:
+        """Only the rows of the area with this number; all of them where it is chosen already, and for 0."""
+        names = list(by_area(self.report)) if self.report is not None else []
+        wanted = f"area:{names[number - 1]}" if 0 < number <= len(names) else ""
+        box = self.query_one(FilterBox)
+        if wanted and box.value != wanted:
+            box.open(wanted)
+            box.set_class(True, "open")
+            self._filter = Filter.of(wanted)
+        else:
+            box.close(emptied=True)
+            self._filter = Filter()
+        self.query_one(Findings).focus()
+        self._refresh()
+
     def action_back(self) -> None:
-        box = self.query_one("#filter", Input)
-        if box.has_class("open"):
-            box.value = ""
-            self._close_filter()
+        box = self.query_one(FilterBox)
+        if box.is_open:
+            box.close(emptied=True)
+            self.query_one(Findings).focus()
         else:
             super().action_back()
 
@@ -292,6 +313,9 @@ class CheckupScreen(DoctorScreen):
         if self.report is None:
             return ""
         from dataclasses import replace
+
+        from doctor.report import text_format
+        from doctor.report.style import Style
 
         report = replace(self.report, run=replace(self.report.run, language=self.language))
         return text_format.render(report, Style(110), 1)

@@ -21,6 +21,7 @@ from doctor.tui.job import HostJob, Job, TextJob
 from doctor.tui.keys import Key, bindings
 from doctor.tui.lines import FileLines, Lines, TextLines
 from doctor.tui.screens.base import DoctorScreen
+from doctor.tui.widgets.filterbox import FilterBox
 from doctor.tui.widgets.keybar import KeyBar
 from doctor.tui.widgets.linesview import LinesView
 
@@ -86,7 +87,7 @@ class EvidenceScreen(DoctorScreen):
     def compose(self) -> ComposeResult:
         yield Static(id="title", classes="headline")
         yield LinesView()
-        yield Input(id="filter")
+        yield FilterBox()
         yield KeyBar(self.KEYS)
 
     def on_mount(self) -> None:
@@ -117,14 +118,12 @@ class EvidenceScreen(DoctorScreen):
 
     def retell(self) -> None:
         super().retell()
-        self.query_one("#filter", Input).placeholder = self.speak("key_search")
+        self.query_one(FilterBox).tell(self.speak("key_search"))
         told = self.speak("evidence_at", source=self._item.source, line=self.view.marked + 1)
         self.query_one("#title", Static).update(Content(truncate(told, max(20, self.size.width - 2), "...")))
 
     def action_filter_lines(self) -> None:
-        box = self.query_one("#filter", Input)
-        box.add_class("open")
-        box.focus()
+        self.query_one(FilterBox).open()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         self._searched = event.value
@@ -132,11 +131,11 @@ class EvidenceScreen(DoctorScreen):
         self._search(0, 1)
 
     def _close(self) -> None:
-        self.query_one("#filter", Input).remove_class("open")
+        self.query_one(FilterBox).hide()
         self.view.focus()
 
     def action_back(self) -> None:
-        if self.query_one("#filter", Input).has_class("open"):
+        if self.query_one(FilterBox).is_open:
             self._close()
         else:
             super().action_back()

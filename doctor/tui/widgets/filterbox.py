@@ -1,0 +1,58 @@
+"""One line to type into, opened by `/` and closed by `esc`. The editor behind it is loaded when it is opened first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.containers import Container
+
+if TYPE_CHECKING:
+    from textual.widgets import Input
+
+
+class FilterBox(Container):
+    """Takes no room until it is opened. Its `Input.Changed` and `Input.Submitted` bubble to the screen."""
+
+    def __init__(self) -> None:
+        super().__init__(id="filterbox")
+        self._input: Input | None = None
+        self.hint = ""
+
+    @property
+    def value(self) -> str:
+        return self._input.value if self._input is not None else ""
+
+    @property
+    def is_open(self) -> bool:
+        return self.has_class("open")
+
+    def open(self, text: str | None = None) -> None:
+        """Opens and takes the focus; with a text, that is what stands in it."""
+        from textual.widgets import Input
+
+        self.add_class("open")
+        if self._input is None:
+            self._input = Input(text or "", id="filter", placeholder=self.hint, select_on_focus=False)
+            self.mount(self._input)
+        elif text is not None:
+            self._input.value = text
+        self._input.focus()
+
+    def tell(self, hint: str) -> None:
+        """What stands there while it is empty."""
+        self.hint = hint
+        if self._input is not None:
+            self._input.placeholder = hint
+
+    def close(self, *, emptied: bool = False) -> None:
+        """Closes unless a text is to stay in sight."""
+        if emptied and self._input is not None:
+            self._input.value = ""
+        self.set_class(bool(self.value.strip()), "open")
+
+    def hide(self) -> None:
+        """Closes and keeps the text for the next time."""
+        self.remove_class("open")
+
+
+__all__ = ["FilterBox"]
