@@ -1,0 +1,83 @@
+"""What was watched, as a text in the words that the rule book hears: versions, the command line, what grows, what the log said.
+
+So the same cause files judge a watch and a pasted report, known releases first; and the text alone, with `doctor log`, gives the same causes on
+another machine. Pure, except `about`, which reads facts.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Sequence
+
+from doctor.facts import HostFacts, known
+from doctor.facts.cann import Cann
+from doctor.facts.npu import Chip
+from doctor.facts.target import Packages, discover
+from doctor.host import Host
+from doctor.watch.judge import HOUR, MIB, Verdict
+from doctor.watch.outlook import Group
+from doctor.watch.roles import Member
+from doctor.watch.smaps import Kinds
+
+PACKAGES = ("torch", "torch-npu", "vllm", "vllm-ascend", "triton-ascend", "mooncake-transfer-engine", "transformers", "nixl")
+_SECRET = ("key", "token", "password", "secret")
+_WHO = {
+    "worker": "the worker processes (VLLM::Worker)", "engine": "the EngineCore process", "api": "the API server process", "mooncake": "the mooncake process",
+    "proxy": "the proxy process in front of vLLM",
+}  # fmt: skip
+
+
+def about(host: Host, members: Sequence[Member]) -> tuple[str, ...]:
+    """Versions and command lines of the server, without secrets."""
+    shared = HostFacts(host)
+    targets = discover(host, None)
+    facts = HostFacts(host, targets[0], shared) if targets else shared
+    lines = []
+    packages, cann, chip = (known(facts.get(kind)) for kind in (Packages, Cann, Chip))
+    if isinstance(packages, Packages):
+        lines += [f"[pip3] {name.replace('-', '_')}=={packages.versions[name]}" for name in PACKAGES if name in packages.versions]
+    if isinstance(cann, Cann) and cann.version:
+        lines.append(f"CANN version: {cann.version}")
+    if isinstance(chip, Chip):
+        lines.append(f"NPU: Ascend {chip.name}")
+    lines += [f"$ {shlex.join(_without_secrets(member.argv))}" for member in members if member.role == "api" and member.argv][:4]
+    return tuple(line[:4000] for line in lines)
+
+
+def _without_secrets(argv: Sequence[str]) -> list[str]:
+    kept: list[str] = []
+    hide = False
+    for word in argv:
+        name, equals, _ = word.partition("=")
+        secret = name.startswith("-") and any(part in name.lower() for part in _SECRET) and "tokenizer" not in name and "num" not in name and "max" not in name
+        kept.append("***" if hide and not word.startswith("-") else f"{name}=***" if secret and equals else word)
+        hide = secret and not equals or (hide and not word.startswith("-"))
+    return kept
+
+
+def account(lines: Sequence[str], found: Iterable[Group], kinds: dict[int, Kinds], log: Sequence[str], *, stalled: bool) -> str:
+    """The text: `lines` from `about`, a sentence for each class that leaks, the log's last lines where something stands still."""
+    told = list(lines)
+    for group in found:
+        told += _sentences(group, kinds)
+    if stalled:
+        told += log
+    return "\n".join(told) + "\n"
+
+
+def _sentences(group: Group, kinds: dict[int, Kinds]) -> Iterable[str]:
+    if group.verdict.rank < Verdict.LEAK.rank:
+        return
+    worst = group.worst.trend
+    rate = f"+{group.slope / MIB:.1f} MiB per hour over {worst.window / HOUR:.1f} h"
+    who = _WHO.get(group.role, f"the process {group.worst.label}")
+    if group.quantity == "private":
+        yield f"Host memory (RssAnon) of {who} keeps growing: {rate}."
+        native = [kinds[each.key.pid] for each in group.members if each.key.pid in kinds]
+        if native and min(each.share("noreserve") for each in native) >= 0.8:
+            yield f"{min(each.share('noreserve') for each in native):.0%} of the anonymous memory lies in no-reserve mappings."
+    elif group.quantity == "hbm":
+        yield f"NPU memory (HBM) of {who if group.role else 'the chip'} keeps growing after warm-up: {rate}."
+
+
+__all__ = ["about", "account"]

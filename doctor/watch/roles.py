@@ -1,0 +1,92 @@
+"""Which processes belong to a server, and what each of them is. Pure."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from doctor.facts.vllm import vllm_processes
+from doctor.host import Process
+
+ROLES = ("api", "engine", "worker", "mooncake", "proxy", "other")
+
+_MOONCAKE = re.compile(r"mooncake[\w.-]{0,40}", re.IGNORECASE)
+_PROXY = re.compile(r"(?:[\w.-]{0,40}_)?(?:load_balance_proxy|proxy_server|toy_proxy|disagg_proxy|vllm-router|api_?gateway)[\w.-]{0,40}", re.IGNORECASE)
+MOST = 512
+"""Processes followed at the most; the largest server has 64 ranks and a few more."""
+
+
+@dataclass(frozen=True)
+class Member:
+    """One process that is followed."""
+
+    pid: int
+    ppid: int
+    role: str
+    label: str
+    argv: tuple[str, ...] = ()
+
+
+def members(processes: Sequence[Process], pids: Sequence[int] = (), own: int = 0) -> tuple[Member, ...]:
+    """The processes to follow: those named with all their descendants, or, where none is named, every vLLM, Mooncake and proxy. Never our own."""
+    roles = {process.pid: process.role for process in vllm_processes(processes)}
+    for process in processes:
+        if process.pid not in roles and (role := _beside(process)) is not None:
+            roles[process.pid] = role
+    if pids:
+        wanted = _descendants(processes, set(pids))
+        found = [process for process in processes if process.pid in wanted]
+    else:
+        found = [process for process in processes if process.pid in roles]
+    mine = _descendants(processes, {own}) if own else set()
+    return tuple(
+        Member(p.pid, p.ppid, roles.get(p.pid, "other"), _label(p), p.argv) for p in found if p.pid not in mine and p.state != "Z"
+    )[:MOST]
+
+
+def _beside(process: Process) -> str | None:
+    """Mooncake and proxies stand beside vLLM; they are known by their program or script."""
+    words = [posixpath.basename(word) for word in (process.argv[:4] or (process.name,))]
+    if any(_MOONCAKE.fullmatch(word) for word in words):
+        return "mooncake"
+    return "proxy" if any(_PROXY.fullmatch(word) for word in words) else None
+
+
+def _descendants(processes: Sequence[Process], roots: set[int]) -> set[int]:
+    children: dict[int, list[int]] = {}
+    for process in processes:
+        children.setdefault(process.ppid, []).append(process.pid)
+    found: set[int] = set()
+    todo = list(roots)
+    while todo:
+        pid = todo.pop()
+        if pid not in found:
+            found.add(pid)
+            todo += children.get(pid, ())
+    return found
+
+
+def _label(process: Process) -> str:
+    """What the process calls itself (`VLLM::Worker_TP1`), else its program, with the script where it is an interpreter."""
+    title = process.argv[0].strip() if process.argv else process.name
+    if "::" in title:
+        return title[:60]
+    program = posixpath.basename(title) or process.name
+    script = next((posixpath.basename(word) for word in process.argv[1:3] if word and not word.startswith("-")), "")
+    return f"{program} {script}".strip()[:60] if program.startswith("python") else program[:60]
+
+
+def zombies(processes: Sequence[Process], of: Sequence[Member]) -> dict[int, int]:
+    """How many dead, unreaped children each followed process has; those of vLLM whose parent is another count for pid 0."""
+    pids = {member.pid for member in of}
+    found: dict[int, int] = {}
+    for process in processes:
+        if process.state == "Z" and (process.ppid in pids or re.match(r"VLLM|EngineCore|Worker", process.name)):
+            owner = process.ppid if process.ppid in pids else 0
+            found[owner] = found.get(owner, 0) + 1
+    return found
+
+
+__all__ = ["Member", "ROLES", "members", "zombies"]

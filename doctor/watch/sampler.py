@@ -1,0 +1,283 @@
+"""Takes one look at a running server through the Host: cheap enough for 64 processes every 30 s.
+
+Contract: reads /proc, /dev/shm and the cgroup; asks the server's own pages through `fetch`; runs nothing but `npu-smi info`, at its own slower
+pace. All processes of the machine are listed only now and then, and when one that is followed has gone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from doctor.facts import HostFacts
+from doctor.facts.machine import Disks
+from doctor.facts.npu import Npus
+from doctor.facts.number import whole
+from doctor.facts.processes import parse_limits, parse_status
+from doctor.facts.serve_text import parse_command
+from doctor.host import KIB, Host, Kind, Unavailable, Why
+from doctor.watch.fetch import Fetch, fetch
+from doctor.watch.logtail import LogTail
+from doctor.watch.metrics import missing, read_metrics
+from doctor.watch.roles import Member, members, zombies
+from doctor.watch.sample import CardSample, HostSample, LogSample, ProcessSample, Sample
+
+TICKS = 100
+"""Clock ticks a second in /proc: USER_HZ, the same on every Linux."""
+DISCOVER_EVERY = 300.0
+"""Seconds between two listings of all processes."""
+NPU_EVERY = 300.0
+"""Seconds between two calls of npu-smi, each of 1 to 4 s."""
+MOST_SHM = 4000
+"""Files in /dev/shm whose sizes are added up."""
+DEFAULT_PORT = 8000
+_NO_LIMIT = 1 << 60
+
+
+@dataclass(frozen=True)
+class Target:
+    """What to watch: processes by number (with their descendants), or whatever is found; a server's address; a log."""
+
+    pids: tuple[int, ...] = ()
+    url: str = ""
+    """http://host:port; "": found from the processes' arguments and sockets."""
+    log: str = ""
+    """A path on the host; "": where the API server's output goes, if that is a file."""
+
+
+class Sampler:
+    """Looks again and again; remembers only what it needs for the next look."""
+
+    def __init__(self, host: Host, target: Target, every: float, *, own: int = 0, get: Fetch = fetch, npu_every: float = NPU_EVERY) -> None:
+        self._host, self._target, self._every, self._own, self._get = host, target, every, own, get
+        self._npu_every: float | None = npu_every if host.live else None
+        self.members: tuple[Member, ...] = ()
+        self._zombies: dict[int, int] = {}
+        self._limits: dict[int, int | None] = {}
+        self._discovered = self._asked_npu = -1e18
+        self._argv: dict[int, tuple[str, ...]] = {}
+        self._clock: tuple[float, float] | None = None
+        self._boot = ""
+        self._cgroup: str | None = None
+        self._shm_total: int | None = None
+        self.url = target.url.rstrip("/")
+        self.page = ""
+        """The text of the last /metrics page."""
+        self.problems: dict[str, str] = {}
+        """What could not be looked at, and why, by its name."""
+        self.tail = LogTail(host, target.log) if target.log else None
+
+    def sample(self) -> Sample:
+        """Everything at this moment."""
+        time = self._host.now().timestamp()
+        uptime = self._uptime(time)
+        events: list[str] = self._clock_events(time, uptime)
+        processes = self._processes(uptime, events)
+        metrics, problem, health = self._metrics(processes)
+        log, rotated = self._log(uptime)
+        return Sample(
+            time, uptime, self._boot, self._every, processes, self._host_memory(), self._cards(uptime), metrics, problem, health, log,
+            tuple(events) + rotated,
+        )  # fmt: skip
+
+    def _uptime(self, time: float) -> float:
+        text = self._host.read("/proc/uptime", KIB)
+        boot = self._host.boot_id() if not self._boot else self._boot
+        self._boot = boot if isinstance(boot, str) else ""
+        found = re.match(r"(\d{1,12}\.\d{1,3})", text) if isinstance(text, str) else None
+        return float(found[1]) if found else time
+
+    def _clock_events(self, time: float, uptime: float) -> list[str]:
+        before, self._clock = self._clock, (time, uptime)
+        shift = 0.0 if before is None else (time - before[0]) - (uptime - before[1])
+        return [f"clock {shift:+.0f} s"] if abs(shift) > max(5.0, 0.5 * self._every) else []
+
+    # Processes
+
+    def _processes(self, uptime: float, events: list[str]) -> tuple[ProcessSample, ...]:
+        found = [self._process(member) for member in self.members]
+        lost = [member for member, process in zip(self.members, found, strict=True) if process is None]
+        if lost or not self.members or uptime - self._discovered >= DISCOVER_EVERY:
+            self._discover(uptime, lost, events)
+            found = [self._process(member) for member in self.members]
+        return tuple(process for process in found if process is not None)
+
+    def _discover(self, uptime: float, lost: Sequence[Member], events: list[str]) -> None:
+        self._discovered = uptime
+        listed = self._host.processes()
+        if isinstance(listed, Unavailable):
+            self.problems["processes"] = str(listed)
+            return
+        known = {member.pid for member in self.members}
+        pids = self._target.pids
+        if pids and not any(process.pid in pids for process in listed):
+            # Whoever restarts a server starts it with the same command.
+            wanted = {self._argv.get(pid) for pid in pids} - {None, ()}
+            pids = tuple(process.pid for process in listed if process.argv in wanted) or pids
+        found = members(listed, pids, self._own)
+        self._argv |= {member.pid: member.argv for member in found if member.pid in self._target.pids}
+        gone = [member for member in lost if member.pid not in {new.pid for new in found}]
+        fresh = [member for member in found if member.pid not in known] if known else []
+        events += [f"gone {member.role} {member.pid} {member.label}" for member in gone[:16]]
+        events += [f"started {member.role} {member.pid} {member.label}" for member in fresh[:16]]
+        self.members = found
+        self._zombies = zombies(listed, found)
+        self._limits = {member.pid: self._fd_limit(member.pid) for member in found}
+        self._find_address()
+        self._find_log()
+
+    def _fd_limit(self, pid: int) -> int | None:
+        text = self._host.read(f"/proc/{pid}/limits", 8 * KIB)
+        return parse_limits(text).get("Max open files") if isinstance(text, str) else None
+
+    def _process(self, member: Member) -> ProcessSample | None:
+        folder = f"/proc/{member.pid}"
+        line = self._host.read(f"{folder}/stat", 4 * KIB)
+        status = self._host.read(f"{folder}/status", 16 * KIB)
+        if isinstance(line, Unavailable) or isinstance(status, Unavailable):
+            return None
+        stat = line.rpartition(")")[2].split()
+        if len(stat) < 20 or stat[0] in ("Z", "X"):
+            return None
+        values = parse_status(status)
+        return ProcessSample(
+            member.pid, whole(stat[19]) or 0, member.role, member.label, _kilobytes(values, "RssAnon"), _kilobytes(values, "RssFile"),
+            _kilobytes(values, "RssShmem"), _kilobytes(values, "VmSwap"), _kilobytes(values, "VmSize"), self._fds(folder), self._limits.get(member.pid),
+            whole(values.get("Threads")), self._children(member.pid), self._zombies.get(member.pid, 0), stat[0], whole(stat[7]), whole(stat[9]),
+            ((whole(stat[11]) or 0) + (whole(stat[12]) or 0)) / TICKS,
+        )  # fmt: skip
+
+    def _fds(self, folder: str) -> int | None:
+        """How many files are open: Linux 6.2 tells it as the folder's size; before that they are counted."""
+        info = self._host.stat(f"{folder}/fd")
+        if isinstance(info, Unavailable) or info.kind is not Kind.FOLDER:
+            return None
+        if info.size:
+            return info.size
+        names = self._host.list(f"{folder}/fd/*")
+        return None if isinstance(names, Unavailable) else len(names)
+
+    def _children(self, pid: int) -> int:
+        return sum(member.ppid == pid for member in self.members)
+
+    # The host
+
+    def _host_memory(self) -> HostSample:
+        text = self._host.read("/proc/meminfo", 16 * KIB)
+        values = parse_status(text) if isinstance(text, str) else {}
+        cgroup = self._cgroup_memory()
+        shm, files = self._shm()
+        return replace(
+            cgroup, available=_kilobytes(values, "MemAvailable"), total=_kilobytes(values, "MemTotal"), shm=shm, shm_files=files, shm_size=self._shm_size(),
+        )  # fmt: skip
+
+    def _cgroup_memory(self) -> HostSample:
+        if not self.members:
+            return HostSample()
+        folder = self._cgroup if self._cgroup is not None else self._find_cgroup(self.members[0].pid)
+        self._cgroup = folder
+        if not folder:
+            return HostSample()
+        current, most = (self._number(f"{folder}/{name}") for name in (("memory.current", "memory.max") if _is_v2(folder) else ("memory.usage_in_bytes", "memory.limit_in_bytes")))
+        text = self._host.read(f"{folder}/memory.stat", 16 * KIB)
+        stat = dict(re.findall(r"^(\w{1,40}) (\d{1,19})$", text, re.MULTILINE)) if isinstance(text, str) else {}
+        limit = most if most is not None and most < _NO_LIMIT else None
+        anon, file = (stat.get("anon"), stat.get("file")) if _is_v2(folder) else (stat.get("total_rss"), stat.get("total_cache"))
+        return HostSample(cgroup=current, cgroup_limit=limit, cgroup_anon=whole(anon), cgroup_file=whole(file), cgroup_shmem=whole(stat.get("shmem")))
+
+    def _find_cgroup(self, pid: int) -> str:
+        """The memory cgroup of a process, as it is mounted here; "" where there is none."""
+        text = self._host.read(f"/proc/{pid}/cgroup", 16 * KIB)
+        for line in text.splitlines() if isinstance(text, str) else []:
+            number, controllers, path = (line.split(":", 2) + ["", ""])[:3]
+            base = "/sys/fs/cgroup" if number == "0" and not controllers else "/sys/fs/cgroup/memory" if "memory" in controllers.split(",") else ""
+            for folder in (f"{base}{path}".rstrip("/"), base) if base and ".." not in path else ():
+                if not isinstance(self._host.stat(f"{folder}/{'memory.current' if _is_v2(folder) else 'memory.usage_in_bytes'}"), Unavailable):
+                    return folder
+        return ""
+
+    def _number(self, path: str) -> int | None:
+        text = self._host.read(path, KIB)
+        return whole(text.strip()) if isinstance(text, str) else None
+
+    def _shm(self) -> tuple[int | None, int | None]:
+        names = self._host.list("/dev/shm/*")
+        if isinstance(names, Unavailable):
+            return None, None
+        infos = [self._host.stat(name) for name in names[:MOST_SHM]]
+        return sum(info.size for info in infos if not isinstance(info, Unavailable) and info.kind is Kind.FILE), len(names)
+
+    def _shm_size(self) -> int | None:
+        """Of the file system; asked of `df` once, since it does not change while a container runs."""
+        if self._shm_total is None:
+            disks = HostFacts(self._host).get(Disks)
+            disk = None if isinstance(disks, Unavailable) else disks.by_mount.get("/dev/shm")
+            self._shm_total = disk.size if disk is not None else 0
+        return self._shm_total or None
+
+    # NPUs
+
+    def _cards(self, uptime: float) -> tuple[CardSample, ...] | None:
+        if self._npu_every is None or uptime - self._asked_npu < self._npu_every:
+            return None
+        self._asked_npu = uptime
+        npus = HostFacts(self._host).get(Npus)
+        if isinstance(npus, Unavailable):
+            self.problems["npu"] = str(npus)
+            if npus.why is Why.MISSING and "missing" in npus.detail:
+                self._npu_every = None
+            return None
+        self.problems.pop("npu", None)
+        chips = [CardSample(f"{chip.npu_id}-{chip.chip_id or 0}", 0, chip.hbm_used_mb, chip.hbm_total_mb) for chip in npus.chips if chip.hbm_used_mb is not None]
+        return (*chips, *(CardSample(f"{row.npu_id}-{row.chip_id or 0}", row.pid, row.memory_mb) for row in npus.processes if row.memory_mb is not None))
+
+    # The server's own pages and its log
+
+    def _find_address(self) -> None:
+        if self._target.url:
+            return
+        for member in self.members:
+            command = parse_command(member.argv, "", pid=member.pid) if member.role == "api" else None
+            if command is not None:
+                port = whole(command.flags.get("port") or "") or DEFAULT_PORT
+                self.url = f"http://127.0.0.1:{port}"
+                return
+        self.url = ""
+
+    def _metrics(self, processes: Sequence[ProcessSample]) -> tuple[dict[str, float] | None, str, int | None]:
+        if not self.url:
+            return None, "", None
+        page = self._get(self.url + "/metrics")
+        health = self._get(self.url + "/health").status
+        if page.status != 200:
+            return None, page.problem or f"HTTP {page.status}", health
+        metrics = read_metrics(page.text)
+        self.page = page.text
+        absent = missing(metrics)
+        return metrics or None, "missing: " + ", ".join(absent) if absent else "", health
+
+    def _find_log(self) -> None:
+        if self._target.log or (self.tail is not None and not self.tail.problem):
+            return
+        for member in self.members:
+            path = self._host.resolve(f"/proc/{member.pid}/fd/1") if member.role == "api" else None
+            info = self._host.stat(path) if isinstance(path, str) else None
+            if isinstance(path, str) and info is not None and not isinstance(info, Unavailable) and info.kind is Kind.FILE and not path.startswith("/dev/"):
+                self.tail = LogTail(self._host, path)
+                return
+
+    def _log(self, uptime: float) -> tuple[LogSample | None, tuple[str, ...]]:
+        return self.tail.look(uptime) if self.tail is not None else (None, ())
+
+
+def _is_v2(folder: str) -> bool:
+    return not folder.startswith("/sys/fs/cgroup/memory")
+
+
+def _kilobytes(values: dict[str, str], name: str) -> int | None:
+    number = whole(values.get(name, "").partition(" ")[0])
+    return None if number is None else number * KIB
+
+
+__all__ = ["NPU_EVERY", "Sampler", "Target"]

@@ -1,0 +1,163 @@
+"""Finds stalls while samples come in: requests that run without tokens, an engine that is gone behind a live API, a silent API. Pure.
+
+Contract: one `Stall` an event, begun and, when it is over, ended; a start-up, a shutdown, a sleeping engine and a long prefill are none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from doctor.watch.sample import Sample
+
+NO_TOKENS = 60.0
+"""Seconds with running requests and no token, prompt or generated: vLLM ends itself after 300."""
+IDLE_KV = 0.05
+"""Share of the KV cache in use with nothing running; cached prefixes are not counted as used."""
+KV_FULL = 0.98
+SILENT = 45.0
+"""Seconds without an answer from a live API server that has answered before."""
+LEAST = 2
+"""Samples in a row that must show it."""
+
+RULES = {
+    "no_tokens": "hang-stall-running-no-tokens",
+    "kv_stuck": "hang-pd-kv-stuck",
+    "engine_dead": "hang-api-alive-engine-dead",
+    "broadcast": "hang-shm-broadcast-stall",
+    "broadcast_start": "hang-shm-broadcast-benign",
+    "api_silent": "",
+    "kv_idle": "leak-kv-blocks-idle",
+    "blocked": "hang-kernel-task-blocked",
+}
+"""Kind -> the cause of the rule book."""
+HARMLESS = ("broadcast_start",)
+
+
+@dataclass(frozen=True)
+class Stall:
+    """One stall. Times in seconds since the epoch; `end` None while it lasts."""
+
+    kind: str
+    begin: float
+    end: float | None = None
+    detail: str = ""
+    evidence: str = ""
+    """Folder in which evidence was kept."""
+
+    @property
+    def rule(self) -> str:
+        return RULES.get(self.kind, "")
+
+    @property
+    def harmless(self) -> bool:
+        return self.kind in HARMLESS
+
+
+@dataclass
+class _Run:
+    """A condition that holds since some time."""
+
+    begin: float
+    count: int = 0
+
+
+class StallWatch:
+    """Fed with every sample; `stalls` are those so far."""
+
+    def __init__(self) -> None:
+        self.stalls: list[Stall] = []
+        self._runs: dict[str, _Run] = {}
+        self._ready = self._had_engine = self._answered = self._stopping = False
+        self._before: Sample | None = None
+
+    def add(self, sample: Sample) -> tuple[Stall, ...]:
+        """The stalls that this sample begins."""
+        signs = sample.log.signs if sample.log is not None else ()
+        self._remember(sample, signs)
+        begun = []
+        for kind, held, wait, detail in self._conditions(sample, signs):
+            stall = self._hold(kind, held, wait, sample, detail)
+            begun += [stall] if stall is not None else []
+        self._before = sample
+        return tuple(begun)
+
+    def _remember(self, sample: Sample, signs: tuple[str, ...]) -> None:
+        restarted = any(event.startswith(("started api", "gone api")) for event in sample.events)
+        if restarted:
+            self._ready = self._had_engine = self._answered = self._stopping = False
+        self._stopping = self._stopping or "shutdown" in signs
+        self._ready = self._ready or "ready" in signs or bool(sample.metrics and sample.metrics.get("requests"))
+        self._had_engine = self._had_engine or any(process.role in ("engine", "worker") for process in sample.processes)
+        self._answered = self._answered or sample.metrics is not None
+
+    def _conditions(self, sample: Sample, signs: tuple[str, ...]) -> list[tuple[str, bool, float, str]]:
+        """(kind, whether it holds now, seconds that it must hold, detail)."""
+        roles = {process.role for process in sample.processes}
+        metrics = sample.metrics or {}
+        asleep = metrics.get("awake") == 0
+        running = _running(sample)
+        stuck = self._no_tokens(sample) and not self._stopping
+        full = (metrics.get("kv") or (sample.log.kv if sample.log else None) or 0.0) >= KV_FULL
+        engine_gone = "api" in roles and not roles & {"engine", "worker"} and self._had_engine
+        dead = "api" in roles and not self._stopping and not asleep and self._ready and (engine_gone or sample.health == 503 or "engine_dead" in signs)
+        idle = running == 0 and metrics.get("waiting", 0) == 0 and metrics.get("kv", 0.0) > IDLE_KV
+        blocked = [process for process in sample.processes if process.state == "D"]
+        told = f"{running:.0f} running" if running else ""
+        return [
+            ("no_tokens", stuck and not full, NO_TOKENS, told),
+            ("kv_stuck", stuck and full, NO_TOKENS, told),
+            ("engine_dead", dead, 0.0 if sample.health == 503 else sample.every, f"/health {sample.health}" if sample.health is not None else ""),
+            ("broadcast", "broadcast" in signs and self._ready and bool(running) and self._no_tokens(sample), 0.0, told),
+            ("broadcast_start", "broadcast" in signs and not self._ready, 0.0, ""),
+            ("api_silent", self._answered and sample.metrics is None and "api" in roles and not self._stopping, SILENT, sample.metrics_problem),
+            ("kv_idle", idle, NO_TOKENS, f"{metrics.get('kv', 0.0):.0%}"),
+            ("blocked", bool(blocked) and self._same_blocked(blocked), NO_TOKENS, ", ".join(f"{process.label} ({process.pid})" for process in blocked[:4])),
+        ]
+
+    def _no_tokens(self, sample: Sample) -> bool:
+        """Whether, since the sample before, requests ran and not one token came."""
+        before = self._before
+        if before is None or not _running(sample) or not _running(before):
+            return False
+        now, then = sample.metrics, before.metrics
+        if now is not None and then is not None and "generated" in now and "generated" in then:
+            return now["generated"] == then["generated"] and now.get("prompted") == then.get("prompted")
+        log = sample.log
+        return log is not None and log.age <= 30 and log.generation == 0 and log.prompt == 0
+
+    def _same_blocked(self, blocked: list) -> bool:  # type: ignore[type-arg]
+        before = {process.life: process for process in self._before.processes} if self._before is not None else {}
+        return any(process.life in before and before[process.life].state == "D" and before[process.life].cpu == process.cpu for process in blocked)
+
+    def _hold(self, kind: str, held: bool, wait: float, sample: Sample, detail: str) -> Stall | None:
+        run = self._runs.get(kind)
+        open_at = next((index for index, stall in enumerate(self.stalls) if stall.kind == kind and stall.end is None), None)
+        if not held:
+            self._runs.pop(kind, None)
+            if open_at is not None:
+                self.stalls[open_at] = replace(self.stalls[open_at], end=sample.time)
+            return None
+        if run is None:
+            begin = sample.time - sample.every if wait else sample.time  # it began after the sample before
+            run = self._runs[kind] = _Run(begin)
+        run.count += 1
+        if open_at is not None or sample.time - run.begin < wait or (wait and run.count < LEAST):
+            return None
+        stall = Stall(kind, run.begin, detail=detail)
+        self.stalls.append(stall)
+        del self.stalls[:-200]
+        return stall
+
+    def keep(self, stall: Stall, folder: str) -> None:
+        """Notes where evidence of a stall was kept."""
+        self.stalls = [replace(each, evidence=folder) if (each.kind, each.begin) == (stall.kind, stall.begin) else each for each in self.stalls]
+
+
+def _running(sample: Sample) -> float:
+    metrics = sample.metrics or {}
+    if "running" in metrics:
+        return metrics["running"]
+    return (sample.log.running or 0.0) if sample.log is not None and sample.log.age <= 30 else 0.0
+
+
+__all__ = ["RULES", "Stall", "StallWatch"]
