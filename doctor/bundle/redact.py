@@ -23,17 +23,21 @@ from doctor.bundle.pseudonyms import Pseudonyms
 
 PROFILES = ("support", "public", "raw")
 
-SYSTEM_USERS = frozenset(
-    "root hwhiaiuser hwbaseuser hwdmuser hwmindie daemon bin sys sync adm lp mail news uucp proxy nobody sshd systemd messagebus dbus polkitd ubuntu ec2-user "
-    "centos openeuler admin user username users name lost+found linuxbrew none null id group all any the a an ma-user".split()
-)
+SYSTEM_USERS = frozenset((
+    "root", "hwhiaiuser", "hwbaseuser", "hwdmuser", "hwmindie", "daemon", "bin", "sys", "sync", "adm", "lp", "mail", "news", "uucp", "proxy", "nobody",
+    "sshd", "systemd", "messagebus", "dbus", "polkitd", "ubuntu", "ec2-user", "centos", "openeuler", "admin", "user", "username", "users", "name",
+    "lost+found", "linuxbrew", "none", "null", "id", "group", "all", "any", "the", "a", "an", "ma-user",
+))  # fmt: skip
 """Names that every server has: they name nobody. What a rule knows (HwHiAiUser) is among them."""
-COMMON_WORDS = frozenset(
-    "ascend atlas npu cann vllm torch python server master worker node head model models data test work home user host local localhost docker kubernetes pod default "
-    "main serve root ray rank card chip driver runtime engine system linux ubuntu euler openeuler kylin debian centos container image train infer inference serving "
-    "admin service public private share shared work workspace opt usr var tmp log logs info error debug warning qwen deepseek llama huawei notebook jupyter "
-    "none null true false api core dev prod localdomain localhost.localdomain ip6-localhost ip6-loopback ip6-allnodes ip6-allrouters ip6-localnet ip6-mcastprefix".split()
-)
+COMMON_WORDS = frozenset((
+    "ascend", "atlas", "npu", "cann", "vllm", "torch", "python", "server", "master", "worker", "node", "head", "model", "models", "data", "test", "work",
+    "home", "user", "host", "local", "localhost", "docker", "kubernetes", "pod", "default", "main", "serve", "root", "ray", "rank", "card", "chip",
+    "driver", "runtime", "engine", "system", "linux", "ubuntu", "euler", "openeuler", "kylin", "debian", "centos", "container", "image", "train", "infer",
+    "inference", "serving", "admin", "service", "public", "private", "share", "shared", "work", "workspace", "opt", "usr", "var", "tmp", "log", "logs",
+    "info", "error", "debug", "warning", "qwen", "deepseek", "llama", "huawei", "notebook", "jupyter", "none", "null", "true", "false", "api", "core",
+    "dev", "prod", "localdomain", "localhost.localdomain", "ip6-localhost", "ip6-loopback", "ip6-allnodes", "ip6-allrouters", "ip6-localnet",
+    "ip6-mcastprefix",
+))  # fmt: skip
 """Words of logs: where a host or user is called so, the name is masked where it stands for one, and left elsewhere."""
 SHORTEST_SEED = 4
 SHORTEST_LEARNT = 8
@@ -41,6 +45,8 @@ SHORTEST_LEARNT = 8
 LONGEST_ENCODED = 65536
 DEPTH = 3
 """Encodings within encodings that are looked into."""
+
+_SECRET_VARIABLE = re.compile(rf"(?i)(?:{patterns.STRONG_WORDS}|(?:^|_)(?:token|jwt|pwd|pass|auth|ak|sk|pat|otp|salt|cookie|key|credentials?)s?$)")
 
 
 class Redactor:
@@ -114,9 +120,8 @@ class Redactor:
         """The value of an environment variable; what `name=value` would become."""
         if self.profile == "raw":
             return value
-        if re.search(rf"(?i)(?:{patterns.STRONG_WORDS}|(?:^|_)(?:token|jwt|pwd|pass|auth|ak|sk|pat|otp|salt|cookie|key|credentials?)s?$)", name):
-            if self._is_secret(value, strong=True) and not (name.lower().endswith("pwd") and value.startswith("/")):
-                return self._secret(value)
+        if _SECRET_VARIABLE.search(name) and self._is_secret(value, strong=True) and not (name.lower().endswith("pwd") and value.startswith("/")):
+            return self._secret(value)
         if name in ("USER", "LOGNAME", "SUDO_USER", "USERNAME"):
             return self._name("user", value)
         if name in ("HOSTNAME", "HOST", "NODE_NAME", "POD_NAME", "MY_NODE_NAME", "MY_POD_NAME", "K8S_NODE_NAME", "COMPUTERNAME"):
@@ -136,6 +141,14 @@ class Redactor:
         if isinstance(value, list):
             return self.argv(value) if value and all(isinstance(item, str) for item in value) else [self.json(item) for item in value]
         return value
+
+    def leaks(self, text: str) -> bool:
+        """Whether a secret that was recognised anywhere still stands in it, in any encoding."""
+        return self.profile != "raw" and self._literals is not None and self._literals.search(text) is not None
+
+    def host(self, name: str) -> str:
+        """The stand-in of a host's name."""
+        return name if self.profile == "raw" else self._host(name)
 
     def _freeze(self) -> None:
         variants = sorted({variant for secret in self._secrets for variant in _variants(secret)}, key=len, reverse=True)
@@ -260,12 +273,12 @@ class Redactor:
         if len(quoted) <= 2 or quoted[1:-1] == MASK:
             return match[0]
         self.counts["prompt"] += 1
-        return match["head"] + quoted[0] + MASK + quoted[0]
+        return match["head"] + quoted[0] + _shape(quoted[1:-1] if quoted[-1] == quoted[0] else quoted[1:]) + quoted[0]
 
     def _json_text(self, match: re.Match[str]) -> str:
         self.counts["prompt"] += 1
         quotes = match["escape"] + match["quote"]
-        return match["head"] + (quotes + MASK + quotes if match["text"] is not None else "[" + quotes + MASK + quotes)
+        return match["head"] + (quotes + _shape(match["text"]) + quotes if match["text"] is not None else "[" + quotes + MASK + quotes)
 
     def _encoded(self, text: str, depth: int, mask: Callable[[str, int], str]) -> str:
         """Masks what, decoded, would not stay as it is."""
@@ -433,6 +446,15 @@ def _sub(pattern: re.Pattern[str], near: tuple[str, ...], replace: Callable[[re.
         parts += [text[done:start], pattern.sub(replace, text[start:end])]
         done = end
     return "".join([*parts, text[done:]])
+
+
+_SHAPE = re.compile(r"(<[|｜][^<>\n]{1,60}[|｜]>|(?P<mark>[^\w\s])(?P=mark){3,})")
+
+
+def _shape(text: str) -> str:
+    """What a person wrote or was told goes; a model's own marks, and one repeated endlessly, show what is wrong with it."""
+    parts = re.split(_SHAPE, text)
+    return "".join(part if index % 3 == 1 else MASK if index % 3 == 0 and part.strip() else "" for index, part in enumerate(parts))
 
 
 def _distinctive(value: str) -> bool:
