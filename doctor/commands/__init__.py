@@ -20,7 +20,7 @@ from doctor.locale import Speak, speaker
 if TYPE_CHECKING:
     from doctor.tasks import Answer, Options
 
-ROOMS = ("looking", "reading", "program")
+ROOMS = ("looking", "reading", "smoke", "program")
 """The modules of this package that add commands, in the order of `doctor --help`."""
 DEFAULT, APP = "check", "tui"
 FOR_APP = ("--slow", "--theme")

@@ -1,6 +1,7 @@
 """The program's own words in English. Keys and `{values}` are those of zh.py."""
 
 WORDS = {
+    "language_code": "en",
     # One line about the machine
     "host": "host",
     "text": "text",

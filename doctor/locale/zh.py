@@ -1,6 +1,7 @@
 """The program's own words in Chinese. Keys and `{values}` are those of en.py."""
 
 WORDS = {
+    "language_code": "zh",
     # One line about the machine
     "host": "主机",
     "text": "文本",

@@ -27,16 +27,16 @@ def render(report: Report) -> str:
     }
     whole["host"] = _host(report.host)
     whole["summary"] = _summary(report.summary, len(report.examination.causes))
-    whole["causes"] = [_cause(cause, language, rules) for cause in report.examination.causes]
+    whole["causes"] = [cause_json(cause, language, rules) for cause in report.examination.causes]
     whole["verdicts"] = [_verdict(verdict) for verdict in report.examination.verdicts]
     error = report.examination.first_error
-    whole["first_error"] = _first_error(error, language) if error else None
+    whole["first_error"] = first_error_json(error, language) if error else None
     if report.recorded:
         whole["recorded"] = report.recorded
     return dumps(whole)
 
 
-def _first_error(error: FirstError, language: str) -> dict[str, Any]:
+def first_error_json(error: FirstError, language: str) -> dict[str, Any]:
     return {
         "type": error.kind,
         "evidence": _evidence(error.evidence),
@@ -61,7 +61,7 @@ def _host(host: HostSummary) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _cause(cause: Cause, language: str, rules: Mapping[str, Rule]) -> dict[str, Any]:
+def cause_json(cause: Cause, language: str, rules: Mapping[str, Rule]) -> dict[str, Any]:
     finding = cause.finding
     return {
         **_finding(finding, language, rules),

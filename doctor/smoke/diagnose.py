@@ -1,0 +1,47 @@
+"""From a failed step to its cause: what it printed goes through the same rules as any log, together with the facts of this machine.
+
+A cause counts here if the step's output shows it, or if the facts show a failure of what the step is about (the driver, CANN, torch_npu …).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from doctor.diagnosis import Cause
+from doctor.examine import Selection, examine_host
+from doctor.finding import Basis, Confidence, Severity
+from doctor.host import Host
+from doctor.logscan.sources import text_chunk
+from doctor.rulebook import Rulebook
+from doctor.smoke.child import Ended, How
+from doctor.smoke.outcome import Diagnosis
+
+AREAS_OF_NPU = frozenset({"driver", "firmware", "cann", "npu", "torch", "container", "hccl"})
+"""Areas whose failures, shown by facts alone, stop a step on an NPU."""
+
+
+def diagnose(host: Host, book: Rulebook, step: str, ended: Ended, device: str, python: str | None, log: str = "") -> Diagnosis:
+    """The causes of one failed step. `log` is what else was written, CANN's own logs."""
+    text = "\n".join([ended.output, *_told(ended), log])
+    examination = examine_host(host, book, Selection(), python=python, chunks=[text_chunk(text, f"smoke/{step}")])
+    causes = tuple(cause for cause in examination.causes if _belongs(cause, step, device))
+    return Diagnosis(causes, None if any(_shown(cause) for cause in causes) else examination.first_error)
+
+
+def _told(ended: Ended) -> Iterator[str]:
+    """The failed checks and the way the process ended, in the words of a log."""
+    yield from (f"{check.name}: {check.detail}" for check in ended.checks if not check.passed)
+    if ended.how is How.CRASHED and ended.signal:
+        yield f"Process ended by {ended.signal} in: {ended.stage}"
+
+
+def _shown(cause: Cause) -> bool:
+    return cause.finding.basis is not Basis.FACTS and cause.finding.severity is Severity.FAIL
+
+
+def _belongs(cause: Cause, step: str, device: str) -> bool:
+    finding = cause.finding
+    if finding.basis is not Basis.FACTS:
+        return finding.severity is not Severity.NOTE
+    sure = finding.severity is Severity.FAIL and finding.confidence is Confidence.SURE
+    return sure and device == "npu" and step != "server" and cause.rule.area in AREAS_OF_NPU

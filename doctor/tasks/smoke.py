@@ -1,0 +1,195 @@
+"""`doctor smoke`: whether this machine can infer, step by step."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from threading import Event as Flag
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import click
+
+from doctor.locale import Speak
+from doctor.tasks import Answer, Options, Refused
+from doctor.tasks.common import enveloped, open_host, rulebook
+from doctor.text import clean, clean_line
+
+if TYPE_CHECKING:
+    from doctor.host import Host
+    from doctor.smoke.events import Event, Line
+    from doctor.smoke.outcome import Outcome, Result
+    from doctor.smoke.plan import Plan, Step
+    from doctor.smoke.request import Request, Seen
+
+KEY_LIMIT = 4096
+KEY_NAMES = ("VLLM_API_KEY", "OPENAI_API_KEY")
+
+
+def run(options: Options, words: Sequence[str], plan_only: bool, feedback: bool, **given: Any) -> Answer:
+    """Says what it will do, does it, and answers with what it found."""
+    from doctor.smoke.plan import Refusal, plan
+    from doctor.smoke.request import look
+    from doctor.smoke.text import plan_lines
+    from doctor.smoke.words import speaker
+
+    speak = speaker(options.language)
+    request = _request(options, words, given, speak)
+    host = open_host(options, None, None)
+    seen = look(host, request)
+    try:
+        planned = plan(request, seen)
+    except Refusal as refusal:
+        raise Refused(clean_line(speak(refusal.key, **refusal.values))) from None
+    if plan_only:
+        from doctor.smoke.jsonform import plan_json
+
+        if options.as_json:
+            return enveloped(options, smoke={"plan": plan_json(planned, speak)})
+        return Answer("".join(clean(line) + "\n" for line in plan_lines(planned, speak, os.cpu_count() or 1)))
+    if options.detail >= 0:
+        for line in plan_lines(planned, speak, os.cpu_count() or 1):
+            click.echo(clean(line), err=True)
+    return _answer(options, _run(options, planned, host, speak), seen, host, speak, feedback)
+
+
+def _request(options: Options, words: Sequence[str], given: Mapping[str, Any], speak: Speak) -> Request:
+    from doctor.smoke.request import Request
+
+    if words and not given["model"]:
+        raise Refused(speak("refused_flags"))
+    if any(word == "--api-key" or word.startswith("--api-key=") for word in words):
+        raise Refused(speak("refused_key_flag"))
+    python = given["python"]
+    if python is not None and not (os.path.isfile(python) and os.access(python, os.X_OK)):
+        raise Refused(speak("refused_no_python_file", python=clean_line(python)))
+    return Request(
+        level=given["level"], device=given["device"], cards=_cards(given["cards"], speak), model=given["model"] or "", flags=tuple(words),
+        url=_url(given["url"], speak), load=given["load"] or 0, load_seconds=given["load_seconds"], use_busy=given["use_busy"],
+        python=os.path.abspath(python) if python else None, key=_key(given["key_env"], given["key_file"], speak), scale=options.timeout_scale,
+    )  # fmt: skip
+
+
+def _cards(text: str | None, speak: Speak) -> tuple[int, ...] | None:
+    if text is None:
+        return None
+    words = [word.strip() for word in text.split(",")]
+    if not all(word.isascii() and word.isdecimal() and len(word) < 4 for word in words) or len(set(words)) != len(words):
+        raise Refused(speak("refused_cards"))
+    return tuple(int(word) for word in words)
+
+
+def _url(url: str | None, speak: Speak) -> str:
+    if not url:
+        return ""
+    whole = url if "://" in url else f"http://{url}"
+    try:
+        parts = urlsplit(whole)
+        good = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0) and parts.username is None
+    except ValueError:
+        good = False
+    if not good:
+        raise Refused(speak("refused_url", url=clean_line(url)))
+    return whole
+
+
+def _key(name: str | None, path: str | None, speak: Speak) -> str:
+    """From a file, from the variable that is named, or from those that are usual."""
+    if path:
+        try:
+            with open(path, encoding="utf-8") as file:
+                key = file.read(KEY_LIMIT).strip()
+        except (OSError, ValueError):
+            key = ""
+        if not key or not key.isascii() or not key.isprintable():
+            raise Refused(speak("refused_key", where=clean_line(path)))
+        return key
+    if name and not os.environ.get(name):
+        raise Refused(speak("refused_key", where=clean_line(name)))
+    return next((os.environ[each] for each in ([name] if name else KEY_NAMES) if os.environ.get(each)), "")
+
+
+def _run(options: Options, planned: Plan, host: Host, speak: Speak) -> Outcome:
+    """Ctrl+C and SIGTERM stop it; a second one does not have to."""
+    from doctor.smoke.run import run as run_plan
+
+    stop = Flag()
+
+    def stopped(_number: int, _frame: FrameType | None) -> None:
+        stop.set()
+
+    before = {number: signal.signal(number, stopped) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        return run_plan(planned, host, rulebook(), _Told(speak, options.detail), stop)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+class _Told:
+    """Tells on standard error where the run is: a line that is written over on a terminal, a line a step elsewhere."""
+
+    def __init__(self, speak: Speak, detail: int) -> None:
+        self._speak, self._quiet, self._verbose = speak, detail < 0, detail > 0
+        self._terminal = sys.stderr is not None and sys.stderr.isatty()
+
+    def began(self, step: Step) -> None:
+        self._show(step, "…")
+
+    def heard(self, step: Step, event: Event | Line) -> None:
+        from doctor.smoke.events import Line, Stage
+
+        if isinstance(event, Stage):
+            self._show(step, event.name)
+        elif isinstance(event, Line) and self._verbose:
+            self._write(f"{event.text}\n")
+
+    def ended(self, result: Result) -> None:
+        if self._terminal:
+            self._write("\r\x1b[K")
+        if result.ended is not None:
+            self._write(f"{self._speak(f'step_{result.step}')}: {self._speak(result.state.value)} ({result.ended.seconds:.0f} s)\n")
+
+    def _show(self, step: Step, text: str) -> None:
+        if self._terminal:
+            self._write("\r\x1b[K" + f"{self._speak(f'step_{step.id}')}: {text}"[:78])
+
+    def _write(self, text: str) -> None:
+        if not self._quiet and sys.stderr is not None:
+            sys.stderr.write(text)
+            sys.stderr.flush()
+
+
+def _answer(options: Options, outcome: Outcome, seen: Seen, host: Host, speak: Speak, feedback: bool) -> Answer:
+    from doctor.smoke.jsonform import outcome_json
+    from doctor.smoke.text import feedback_lines, outcome_lines
+
+    if options.as_json:
+        return enveloped(options, outcome.exit_code, smoke=outcome_json(outcome, speak, options.language, rulebook().rules))
+    if feedback:
+        lines = feedback_lines(outcome, _machine(host, seen), host.label, speak, options.language)
+    else:
+        lines = outcome_lines(outcome, speak, options.style, options.language, options.detail)
+    return Answer("".join(clean(line) + "\n" if feedback else line + "\n" for line in lines), outcome.exit_code)
+
+
+def _machine(host: Host, seen: Seen) -> Iterator[tuple[str, str]]:
+    """What identifies the software and the chip, and nothing else."""
+    from doctor import __version__
+    from doctor.facts import HostFacts, known
+    from doctor.facts.cann import Cann
+    from doctor.facts.driver import Driver
+    from doctor.facts.machine import OperatingSystem
+    from doctor.report.model import SHOWN_PACKAGES
+
+    facts = HostFacts(host)
+    driver, cann, system = known(facts.get(Driver)), known(facts.get(Cann)), known(facts.get(OperatingSystem))
+    yield "ascend-doctor", __version__
+    yield "chip", f"{seen.chip or '-'} ({seen.family or '-'}), {len(seen.cards)} card(s)"
+    yield "driver", (driver.version if driver else None) or "-"
+    yield "CANN", (cann.version if cann else None) or "-"
+    yield "system", f"{system.name or system.id} {system.kernel}" if system else "-"
+    yield from ((name, seen.packages[name]) for name in SHOWN_PACKAGES if name in seen.packages)
