@@ -79,6 +79,23 @@ class Finding:
     """Ordinal of the earliest evidence among all log lines; 0 for facts."""
 
 
+@dataclass(frozen=True)
+class Suppressed:
+    """A finding that somebody chose not to count. `by` is the file that says so; `reason` is its author's, "" for a baseline."""
+
+    finding: Finding
+    by: str
+    reason: str = ""
+    until: str = ""
+    """ISO date of the last day on which it is suppressed; "" for no end."""
+    symptoms: tuple[Finding, ...] = ()
+
+    def why(self, language: str) -> str:
+        """One line that says by what, why and until when."""
+        until = Words(f"until {self.until}", f"至 {self.until}")[language] if self.until else ""
+        return " · ".join(part for part in (Words("suppressed by", "已忽略，依据")[language] + f" {self.by}", self.reason, until) if part)
+
+
 class Outcome(enum.Enum):
     """What became of one rule."""
 

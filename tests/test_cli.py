@@ -455,3 +455,99 @@ def test_an_internal_error_is_told_in_the_format_that_was_asked_for(run: Doctor,
     done = run("check", env=environ)
     assert done.returncode == 3 and done.stdout == "" and "Traceback" not in done.stderr
     assert "Traceback" in run("check", "-v", env=environ).stderr
+
+
+WHOLE = ("--skip", "fragile-rule")
+"""Without the rule that breaks, whose exit code would outweigh every other."""
+
+
+def test_a_second_format_goes_to_its_file(run: Doctor, tmp_path: Path) -> None:
+    log(tmp_path, SICK)
+    done = run("log", "serve.log", *WHOLE, "--output", "junit=out/report.xml", "--output", "sarif=r.sarif")
+    assert done.returncode == 3 and "out/report.xml" in done.stdout
+    assert json.loads((tmp_path / "r.sarif").read_text())["runs"][0]["results"][0]["ruleId"] == "demo-streams-gone"
+    (tmp_path / "out").mkdir()
+    assert run("log", "serve.log", *WHOLE, "--output", "junit=out/report.xml").returncode == 1
+    assert (tmp_path / "out" / "report.xml").read_text().startswith("<?xml")
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["report.xml"]
+
+
+def test_a_file_that_others_read_keeps_its_place(run: Doctor, tmp_path: Path) -> None:
+    log(tmp_path, SICK)
+    (tmp_path / "real.prom").write_text("old")
+    (tmp_path / "link.prom").symlink_to("real.prom")
+    run("log", "serve.log", *WHOLE, "--output", "prometheus=link.prom")
+    assert (tmp_path / "link.prom").is_symlink() and "doctor_exit_code 1" in (tmp_path / "real.prom").read_text()
+
+
+@pytest.mark.parametrize("asked", ["junit", "junit=", "pdf=x", "=x"])
+def test_an_output_that_is_no_pair_is_a_usage_error(run: Doctor, tmp_path: Path, asked: str) -> None:
+    log(tmp_path, SICK)
+    done = run("log", "serve.log", *WHOLE, "--output", asked)
+    assert done.returncode == 2 and "FORMAT=FILE" in done.stderr and not done.stdout
+
+
+def test_the_format_of_standard_output(run: Doctor, tmp_path: Path) -> None:
+    log(tmp_path, SICK)
+    assert run("log", "serve.log", *WHOLE, "--format", "tap").stdout.startswith("TAP version 13")
+    assert run("log", "serve.log", *WHOLE, "--format", "nagios").returncode == 2
+    assert json.loads(run("log", "serve.log", *WHOLE, "--format", "json").stdout)["causes"]
+    assert run("log", "serve.log", *WHOLE, "--json", "--format", "tap").returncode == 2
+
+
+def test_a_configuration_gives_options_and_the_command_line_wins(run: Doctor, tmp_path: Path) -> None:
+    log(tmp_path, b"demo is slow\n")
+    (tmp_path / "site.toml").write_text('fail-on = "warn"\n')
+    assert run("log", "serve.log", *WHOLE).returncode == 0
+    assert run("log", "serve.log", *WHOLE, "--config", "site.toml").returncode == 1
+    assert run("log", "serve.log", *WHOLE, "--config", "site.toml", "--fail-on", "fail").returncode == 0
+
+
+def test_a_suppression_with_its_reason_is_told_and_does_not_count(run: Doctor, tmp_path: Path) -> None:
+    log(tmp_path, SICK)
+    (tmp_path / "site.toml").write_text('[[suppress]]\nrule = "demo-streams-*"\nreason = "the old ward"\nuntil = 2999-01-01\n')
+    code, told = run.json("log", "serve.log", *WHOLE, "--config", "site.toml")
+    assert (code, rules_of(told)) == (0, ["demo-slow"])
+    assert [(item["rule"], item["reason"], item["until"]) for item in told["suppressed"]] == [("demo-streams-gone", "the old ward", "2999-01-01")]
+    assert "the old ward" in run("log", "serve.log", *WHOLE, "--config", "site.toml").stdout
+
+
+def test_an_expired_suppression_counts_again_and_says_so(run: Doctor, tmp_path: Path) -> None:
+    log(tmp_path, SICK)
+    (tmp_path / "site.toml").write_text('[[suppress]]\nrule = "demo-streams-*"\nreason = "x"\nuntil = 2020-01-01\n')
+    done = run("log", "serve.log", *WHOLE, "--config", "site.toml")
+    assert done.returncode == 1 and "2020-01-01" in done.stderr
+
+
+@pytest.mark.parametrize("text", ['[severity]\nno-such-rule = "note"\n', '[[suppress]]\nrule = "demo-strems-gone"\nreason = "x"\n', "fial-on = 1\n"])
+def test_a_configuration_that_names_nothing_real_is_refused(run: Doctor, tmp_path: Path, text: str) -> None:
+    log(tmp_path, SICK)
+    (tmp_path / "site.toml").write_text(text)
+    code, told = run.json("log", "serve.log", *WHOLE, "--config", "site.toml")
+    assert code == 2 and "site.toml" in told["error"]["message"]
+
+
+def test_a_baseline_counts_only_what_is_new(run: Doctor, tmp_path: Path) -> None:
+    log(tmp_path, b"demo is slow\n", "before.log")
+    log(tmp_path, SICK)
+    code, told = run.json("baseline", "write", "--from", str(tmp_path), "known.json")
+    assert code == 2 and not (tmp_path / "known.json").exists()
+    code, _ = run.json("baseline", "write", "known.json", "--log", "before.log")
+    assert code == 0
+    code, told = run.json("log", "serve.log", *WHOLE, "--baseline", "known.json", "--fail-on", "warn")
+    assert code == 1 and rules_of(told) == ["demo-streams-gone"] and [item["rule"] for item in told["suppressed"]] == ["demo-slow"]
+    assert run("log", "before.log", *WHOLE, "--baseline", "known.json", "--fail-on", "warn").returncode == 0
+
+
+def test_a_baseline_never_replaces_another_file(run: Doctor, tmp_path: Path) -> None:
+    path = log(tmp_path, b'{"mine": 1}', "precious.json")
+    assert run("baseline", "write", "precious.json").returncode == 2
+    assert path.read_bytes() == b'{"mine": 1}'
+
+
+def test_the_configuration_in_force_is_shown_with_where_it_comes_from(run: Doctor, tmp_path: Path) -> None:
+    (tmp_path / "site.toml").write_text('profile = "quick"\n')
+    code, told = run.json("config", "--config", "site.toml")
+    assert code == 0 and told["config"]["path"] == "site.toml" and told["config"]["values"]["profile"] == "quick"
+    lines = run("config", "--config", "site.toml").stdout.splitlines()
+    assert "profile = quick   (site.toml)" in lines and "fail-on = fail   (default)" in lines

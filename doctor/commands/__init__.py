@@ -13,19 +13,24 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from doctor.commands.params import rule_names
 from doctor.locale import Speak, speaker
 
 if TYPE_CHECKING:
+    from doctor.config import Config
     from doctor.tasks import Answer, Options
 
-ROOMS = ("looking", "reading", "smoke", "program")
+ROOMS = ("looking", "reading", "smoke", "watch", "sites", "program")
 """The modules of this package that add commands, in the order of `doctor --help`."""
 DEFAULT, APP = "check", "tui"
 FOR_APP = ("--slow", "--theme")
-FOR_TEXT = ("--json", "--quiet", "-q", "--verbose", "-v", "--fail-on")
+FOR_TEXT = ("--json", "--format", "--output", "--baseline", "--profile", "--quiet", "-q", "--verbose", "-v", "--fail-on")
 """Options that only the one or the other face has: where no command is named, they choose it."""
+
+OF_THIS_MACHINE = ("python", "logs")
+"""Options whose value in a configuration says nothing about a recording or another root."""
 
 _HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
@@ -97,7 +102,8 @@ def build(language: str) -> Doctor:
 
     def register(name: str, help_text: str, *params: click.Parameter, kind: type[click.Command] = click.Command) -> None:
         def callback(**given: Any) -> Answer:
-            answer: Answer = import_module(f"doctor.tasks.{name}").run(_options(name, language, given), **given)
+            config = _configured(given, speak) if "config" in given else None
+            answer: Answer = import_module(f"doctor.tasks.{name}").run(_options(name, language, given, config), **given)
             return answer
 
         group.add_command(kind(name, callback=callback, help=help_text, short_help=help_text, params=[*params, *_common(speak)], context_settings=_HELP))
@@ -129,16 +135,38 @@ def _common(speak: Speak) -> list[click.Parameter]:
     ]
 
 
-def _options(command: str, language: str, given: dict[str, Any]) -> Options:
+def _configured(given: dict[str, Any], speak: Speak) -> Config:
+    """The site's configuration; what it says of options goes into `given` where the command line says nothing."""
+    from doctor.tasks.configured import configuration
+
+    config = configuration(given.pop("config"), speak)
+    context, elsewhere = click.get_current_context(), given.get("recorded") or given.get("root")
+    for name, value in config.options.items():
+        told = context.get_parameter_source(name) in (None, ParameterSource.DEFAULT)
+        if name in given and told and not (elsewhere and name in OF_THIS_MACHINE):
+            given[name] = value
+    return config
+
+
+def _options(command: str, language: str, given: dict[str, Any], config: Config | None) -> Options:
     """Takes the common options out of `given`."""
     from doctor.tasks import Options
+    from doctor.tasks.configured import output_files
 
     given.pop("lang")
     quiet, verbose = given.pop("quiet"), given.pop("verbose")
+    form, as_json = given.pop("format", "text"), given.pop("as_json")
+    if as_json and form not in ("text", "json"):
+        raise click.UsageError(speaker(language)("format_and_json", name=form))
     return Options(
         command=command,
         language=language,
-        as_json=given.pop("as_json"),
+        as_json=as_json or form == "json",
+        format="json" if as_json else form,
+        outputs=output_files(given.pop("outputs", ()), speaker(language)),
+        baseline=given.pop("baseline", None) or (config.baseline if config else None) or None,
+        config=config,
+        profile=given.pop("profile", "standard"),
         fail_on=given.pop("fail_on"),
         only=_split(given.pop("only")),
         skip=_split(given.pop("skip")),

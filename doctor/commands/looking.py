@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import click
 
-from doctor.commands.params import Register, files_param, host_params, live_params, log_param
+from doctor.commands.params import Register, files_param, host_params, live_params, log_param, profile_param, report_params
 from doctor.locale import Speak
 
 
 def add(register: Register, speak: Speak) -> None:
-    host, logs = host_params(speak), log_param(speak)
-    register("check", speak("help_check"), *host, logs)
+    host, logs, report, profile = host_params(speak), log_param(speak), report_params(speak), profile_param(speak)
+    register("check", speak("help_check"), *host, logs, profile, *report)
     register("tui", speak("help_tui"), files_param(), *host, logs, *_app_options(speak))
-    register("record", speak("help_record"), click.Argument(["folder"], metavar="DIR"), *live_params(speak), logs)
+    register("record", speak("help_record"), click.Argument(["folder"], metavar="DIR"), *live_params(speak), logs, *report)
     register("stack", speak("help_stack"), files_param(), *host)
 
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import click
 
-from doctor.commands.params import Register, host_params
+from doctor.commands.params import Register, host_params, report_params
 from doctor.locale import Speak
 
 
 def add(register: Register, speak: Speak) -> None:
-    host = host_params(speak)
-    register("log", speak("help_log"), click.Argument(["files"], nargs=-1, required=True, metavar="FILE...|-"))
+    host, report = host_params(speak), report_params(speak)
+    register("log", speak("help_log"), click.Argument(["files"], nargs=-1, required=True, metavar="FILE...|-"), *report)
     version = click.Option(["--vllm-version"], metavar="VERSION", help=speak("help_vllm_version"))
-    register("lint", speak("help_lint"), click.Argument(["files"], nargs=-1, metavar="[FILE...|-] [-- COMMAND...]"), version, *host, kind=Lint)
+    register("lint", speak("help_lint"), click.Argument(["files"], nargs=-1, metavar="[FILE...|-] [-- COMMAND...]"), version, *host, *report, kind=Lint)
     register("model", speak("help_model"), click.Argument(["folder"], metavar="DIR"), *_model_options(speak), *host)
 
 

@@ -32,6 +32,8 @@ class Why(enum.Enum):
     TIMED_OUT = "timed out"
     TOO_BIG = "too big"
     NOT_RECORDED = "not recorded"
+    LEFT_OUT = "left out"
+    """The profile of this run does not look at it."""
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 from doctor.diagnosis import Cause
 from doctor.errorcodes import meanings
-from doctor.finding import Evidence, Finding, Verdict
+from doctor.finding import Evidence, Finding, Suppressed, Verdict
 from doctor.firsterror import FirstError
 from doctor.fix import Fix
 from doctor.report.envelope import dumps, envelope
@@ -29,11 +29,17 @@ def render(report: Report) -> str:
     whole["summary"] = _summary(report.summary, len(report.examination.causes))
     whole["causes"] = [cause_json(cause, language, rules) for cause in report.examination.causes]
     whole["verdicts"] = [_verdict(verdict) for verdict in report.examination.verdicts]
+    if report.suppressed:
+        whole["suppressed"] = [_suppressed(item, language, rules) for item in report.suppressed]
     error = report.examination.first_error
     whole["first_error"] = first_error_json(error, language) if error else None
     if report.recorded:
         whole["recorded"] = report.recorded
     return dumps(whole)
+
+
+def _suppressed(item: Suppressed, language: str, rules: Mapping[str, Rule]) -> dict[str, Any]:
+    return {**_finding(item.finding, language, rules), "by": item.by, "reason": item.reason, "until": item.until or None}
 
 
 def first_error_json(error: FirstError, language: str) -> dict[str, Any]:

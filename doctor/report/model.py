@@ -18,7 +18,7 @@ from doctor.facts.driver import Driver, Firmware
 from doctor.facts.machine import Machine, OperatingSystem
 from doctor.facts.npu import Chip, NpuPresence, Npus
 from doctor.facts.target import Packages, Target
-from doctor.finding import Outcome, Severity
+from doctor.finding import Outcome, Severity, Suppressed
 
 T = TypeVar("T")
 
@@ -85,7 +85,7 @@ class Summary:
 
 @dataclass(frozen=True)
 class Report:
-    """Everything that a format needs. `problems` are inputs that could not be read to their end."""
+    """Everything that a format needs. `problems` are inputs that could not be read to their end; `suppressed` are told apart and never count."""
 
     run: Run
     examination: Examination
@@ -94,12 +94,15 @@ class Report:
     exit_code: int
     problems: tuple[str, ...] = ()
     recorded: str = ""
+    suppressed: tuple[Suppressed, ...] = ()
 
 
-def build(run: Run, examination: Examination, host: HostSummary, problems: Sequence[str] = (), recorded: str = "") -> Report:
-    """The report of one examination."""
+def build(
+    run: Run, examination: Examination, host: HostSummary, problems: Sequence[str] = (), recorded: str = "", suppressed: Sequence[Suppressed] = ()
+) -> Report:
+    """The report of one examination, whose causes are those that nobody suppressed."""
     code = exit_code(examination, run.fail_on, problems)
-    return Report(run, examination, host, summarise(examination), code, tuple(problems), recorded)
+    return Report(run, examination, host, summarise(examination), code, tuple(problems), recorded, tuple(suppressed))
 
 
 def exit_code(examination: Examination, fail_on: str, problems: Sequence[str] = ()) -> int:

@@ -13,10 +13,10 @@ from doctor.report.style import short
 SHOWN = 6
 """Things named in one line."""
 
-_REASON = re.compile(r"(?P<what>.{1,200}?): (?P<why>missing|denied|timed out|too big|not recorded)(?: \((?P<detail>.*)\))?")
+_REASON = re.compile(r"(?P<what>.{1,200}?): (?P<why>missing|denied|timed out|too big|not recorded|left out)(?: \((?P<detail>.*)\))?")
 """`str(Unavailable)`."""
 
-_KEYS = {"missing": "skipped_missing", "denied": "skipped_denied", "timed out": "skipped_timed_out", "too big": "skipped_too_big"}
+_KEYS = {"missing": "skipped_missing", "denied": "skipped_denied", "timed out": "skipped_timed_out", "too big": "skipped_too_big", "left out": "skipped_left_out"}
 
 
 _AREAS = {

@@ -5,7 +5,7 @@ Contract: states are words; every text from outside is cleaned again; nothing th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from doctor.diagnosis import Cause
 from doctor.errorcodes import meanings
@@ -13,8 +13,8 @@ from doctor.finding import Confidence, Evidence, Finding, Outcome
 from doctor.firsterror import FirstError
 from doctor.fix import Fix, Step
 from doctor.locale import Speak, speaker
-from doctor.report import skips
-from doctor.report.model import HostSummary, Report
+from doctor.report import machine, skips
+from doctor.report.model import Report
 from doctor.report.style import Style, short
 from doctor.text import cell_width
 
@@ -24,8 +24,6 @@ EVIDENCE_SHOWN = 3
 """Pieces of evidence of one cause, unless all are asked for."""
 
 EVIDENCE_LENGTH = 240
-
-_PRODUCTS = {"vllm-ascend": "vllm-ascend", "vllm": "vLLM", "torch": "torch", "torch-npu": "torch_npu"}
 
 _NO_NPU_RULES = ("npu-not-present",)
 """Rules that say already that there is no NPU."""
@@ -51,7 +49,7 @@ class _Painter:
             yield f"{self._state(cause.finding)}  {cause.finding.rule}: {short(cause.finding.title[self.language], 500)}"
 
     def whole(self, report: Report) -> Iterator[str]:
-        yield from self.style.lines(self._machine(report), "  ", "")
+        yield from self.style.lines(machine.line(report, self.speak), "  ", "")
         yield from self._no_npu(report)
         causes = report.examination.causes
         if len([cause for cause in causes if cause.finding.confidence is Confidence.POSSIBLE]) > 1 and causes[0].finding.confidence is Confidence.POSSIBLE:
@@ -62,38 +60,14 @@ class _Painter:
             yield from self._cause(number, cause)
         if not causes:
             yield ""
-            yield from self.style.lines(self._nothing(report), "")
+            yield from self.style.lines(machine.nothing(report, self.speak), "")
         yield from self._unknown(report.examination.first_error)
         yield from self._not_looked(report)
+        yield from self._suppressed(report)
         yield ""
-        yield from self.style.lines(self._totals(report), "")
+        yield from self.style.lines(machine.totals(report, self.speak), "")
         if report.recorded:
             yield from self.style.verbatim(self.speak("recorded", folder=report.recorded), "")
-
-    def _machine(self, report: Report) -> str:
-        host = report.host
-        known_parts = [self.speak(host.kind) + " " + (host.label or "?"), *self._size(report), *self._hardware(host), *self._software(host)]
-        return " · ".join(short(part, 200) for part in known_parts)
-
-    def _size(self, report: Report) -> Iterator[str]:
-        if report.host.kind == "text":
-            yield self.speak("source_lines", lines=report.examination.scan.lines)
-
-    def _hardware(self, host: HostSummary) -> Iterator[str]:
-        yield from (part for part in (host.os, " ".join(part for part in (host.arch, host.cpu) if part), host.container) if part)
-        for name, count in host.npus:
-            yield f"{count} × {name}" if count else name
-        if not host.npus and host.kind == "host":
-            yield self.speak("npu_none" if host.npu_present is False else "npu_unknown") if not host.npu_present else "NPU"
-
-    def _software(self, host: HostSummary) -> Iterator[str]:
-        if host.driver:
-            yield f"{self.speak('driver')} {host.driver}"
-        if host.cann:
-            yield f"CANN {host.cann}"
-        if host.targets:
-            packages = host.targets[0].packages
-            yield from (f"{shown} {packages[name]}" for name, shown in _PRODUCTS.items() if name in packages)
 
     def _no_npu(self, report: Report) -> Iterator[str]:
         said = {cause.finding.rule for cause in report.examination.causes} & set(_NO_NPU_RULES)
@@ -162,13 +136,13 @@ class _Painter:
         yield from self._labelled("unknown_next", self.speak("unknown_next_plog"))
         yield from self._labelled("", self.speak("unknown_next_report"))
 
-    def _nothing(self, report: Report) -> str:
-        kind, outcomes, lines = report.host.kind, report.summary.outcomes, report.examination.scan.lines
-        if report.examination.first_error is not None:
-            return self.speak("nothing_else_text", clear=outcomes.get("clear", 0), lines=lines)
-        if outcomes.get("clear"):
-            return self.speak(f"nothing_found_{kind}", clear=outcomes["clear"], lines=lines)
-        return self.speak("nothing_looked_host" if kind == "host" else "nothing_looked_text" if lines else "nothing_looked_empty")
+    def _suppressed(self, report: Report) -> Iterator[str]:
+        """Named in one line each, never hidden."""
+        if report.suppressed:
+            yield ""
+        head = self.style.paint("faint", self.speak("suppressed")) + "  "
+        for item in report.suppressed:
+            yield from self.style.lines(f"{item.finding.rule}: {short(item.why(self.language), 300)}", "      ", head)
 
     def _not_looked(self, report: Report) -> Iterator[str]:
         verdicts = report.examination.verdicts
@@ -190,10 +164,6 @@ class _Painter:
                 yield from self.style.lines(self.speak("broken_rule", rule=verdict.rule, why=told), "        ", head)
         for problem in report.problems:
             yield from self.style.lines(self.speak("source_problem", why=short(problem, 400)), "      ", head)
-
-    def _totals(self, report: Report) -> str:
-        counts: Mapping[str, int] = {**report.summary.outcomes, **report.summary.severities}
-        return self.speak("totals", rules=report.summary.rules, seconds=report.examination.seconds, **counts)
 
 
 def steps(fix_steps: Sequence[Step], style: Style, language: str, indent: str) -> Iterator[str]:

@@ -18,6 +18,7 @@ import click
 from doctor.locale import Speak, speaker
 
 if TYPE_CHECKING:
+    from doctor.config import Config
     from doctor.report.style import Style
 
 
@@ -46,6 +47,12 @@ class Options:
     colour_allowed: bool = True
     timeout_scale: float = 1.0
     detail: int = 0
+    format: str = "text"
+    outputs: tuple[tuple[str, str], ...] = ()
+    """Further formats, each with its file."""
+    baseline: str | None = None
+    config: Config | None = None
+    profile: str = "standard"
     started: str = field(default_factory=lambda: datetime.now(timezone.utc).isoformat(timespec="seconds"))
 
     @property

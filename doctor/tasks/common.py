@@ -27,20 +27,22 @@ def rulebook() -> Rulebook:
 
 def open_host(options: Options, recorded: str | None, root: str | None) -> Host:
     """The recorded host, the one below `root`, or this machine. Raises `Refused` where it cannot be opened."""
+    from doctor.host.profiles import limited
+
     if recorded is not None and root is not None:
         raise Refused(options.speak("from_and_root"))
     if recorded is not None:
         from doctor.host.recorded import NotAHost, open_host
 
         try:
-            return open_host(Path(recorded))
+            return limited(open_host(Path(recorded)), options.profile)
         except (NotAHost, OSError, ValueError) as problem:
             raise Refused(clean(str(problem))) from None
     if root is not None and not os.path.isdir(root):
         raise Refused(options.speak("no_root", folder=clean(root)))
     from doctor.host.live import LiveHost
 
-    return LiveHost(root or "/", options.timeout_scale)
+    return limited(LiveHost(root or "/", options.timeout_scale), options.profile)
 
 
 def open_logs(names: Sequence[str]) -> list[Source]:

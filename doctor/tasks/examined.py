@@ -4,19 +4,33 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from doctor.report.style import Style
 from doctor.tasks import Answer, Options
 from doctor.tasks.common import label_of, open_logs, selection
+from doctor.tasks.configured import policy_of, today, write_all
 from doctor.text import clean
 
 if TYPE_CHECKING:
     from doctor.examine import Examination, Selection
     from doctor.host import Host
+    from doctor.report.model import Report
     from doctor.rulebook import Rulebook
 
 
-def examined(options: Options, book: Rulebook, host: Host, python: str | None, logs: Sequence[str], folder: str = "") -> Answer:
+@dataclass(frozen=True)
+class Looked:
+    """An examination of a host, with the rules that were asked for and the inputs that could not be read to their end."""
+
+    examination: Examination
+    chosen: Selection
+    problems: list[str]
+
+
+def looked(options: Options, book: Rulebook, host: Host, python: str | None, logs: Sequence[str]) -> Looked:
+    """Examines a host and its logs."""
     from doctor.examine import examine_host
     from doctor.logscan.sources import all_chunks
     from doctor.report.progress import Progress
@@ -25,7 +39,13 @@ def examined(options: Options, book: Rulebook, host: Host, python: str | None, l
     with Progress(options.speak, options.detail) as progress:
         chunks = all_chunks(sources, problems, progress.read)
         examination = examine_host(host, book, chosen, python=python, chunks=chunks, heard=progress.heard)
-    return reported(options, chosen, examination, problems, folder, host)
+    return Looked(examination, chosen, problems)
+
+
+def examined(options: Options, book: Rulebook, host: Host, python: str | None, logs: Sequence[str], folder: str = "") -> Answer:
+    """The report of a host."""
+    seen = looked(options, book, host, python, logs)
+    return reported(options, seen.chosen, seen.examination, seen.problems, folder, host)
 
 
 def examined_text(options: Options, files: Sequence[str], book: Rulebook, chosen: Selection, problems: list[str]) -> Examination:
@@ -44,17 +64,32 @@ def examined_text(options: Options, files: Sequence[str], book: Rulebook, chosen
 def reported(
     options: Options, chosen: Selection, examination: Examination, problems: list[str], folder: str = "", host: object = None
 ) -> Answer:
+    """The report in the format that was asked for, and in a file each further one."""
+    from doctor.policy import judge
     from doctor.report import model
 
+    judged, suppressed = judge(examination, policy_of(options, examination.book), today())
     run = model.Run(options.command, options.started, options.language, chosen, options.fail_on)
     host_summary = model.summarise_host(examination)  # the last look at the host: what it asks is recorded as well
     if problem := getattr(host, "problem", ""):
         problems.append(problem)
-    report = model.build(run, examination, host_summary, problems, shlex.quote(clean(folder)) if folder else "")
-    if options.as_json:
-        from doctor.report import json_format
+    recorded = shlex.quote(clean(folder)) if folder else ""
+    report = model.build(run, judged, host_summary, problems, recorded, suppressed)
+    if options.outputs:
+        unwritten = write_all(((path, _rendered(name, report, options, Style())) for name, path in options.outputs), options.speak)
+        report = model.build(run, judged, host_summary, [*problems, *unwritten], recorded, suppressed)
+    return Answer(_rendered(options.format, report, options, options.style), _exit_code(options, report))
 
-        return Answer(json_format.render(report), report.exit_code)
-    from doctor.report import text_format
 
-    return Answer(text_format.render(report, options.style, options.detail), report.exit_code)
+def _rendered(name: str, report: Report, options: Options, style: Style) -> str:
+    from doctor.report import formats, text_format
+
+    return text_format.render(report, style, options.detail) if name == "text" else formats.render(name, report)
+
+
+def _exit_code(options: Options, report: Report) -> int:
+    if options.format == "nagios":
+        from doctor.report import nagios
+
+        return nagios.code(report)
+    return report.exit_code
