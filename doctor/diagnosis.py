@@ -10,6 +10,9 @@ from doctor.rule import Role, Rule
 
 _ROLE_ORDER = {Role.CAUSE: 0, Role.SYMPTOM: 1, Role.WRAPPER: 2}
 
+_BASIS_ORDER = {Basis.BOTH: 0, Basis.LOG: 1, Basis.FACTS: 2}
+"""Of equals, what was seen to fail precedes what only does not fit."""
+
 
 @dataclass(frozen=True)
 class Cause:
@@ -35,7 +38,10 @@ def diagnose(verdicts: Iterable[Verdict], rules: Mapping[str, Rule]) -> tuple[Ca
 
 def _order(finding: Finding, rules: Mapping[str, Rule]) -> tuple[int, int, int, int, int, str]:
     role = _ROLE_ORDER[rules[finding.rule].role]
-    return -finding.severity, role, -finding.confidence, -finding.basis, finding.position, finding.rule
+    certainty = -finding.confidence
+    if finding.severity is Severity.NOTE and finding.basis is Basis.FACTS:
+        certainty += len(Confidence)  # a remark about the machine does not precede what the log says
+    return -finding.severity, role, certainty, _BASIS_ORDER[finding.basis], finding.position, finding.rule
 
 
 def _cause(finding: Finding, symptoms: list[Finding], rules: Mapping[str, Rule]) -> Cause:

@@ -19,6 +19,9 @@ _CHIP = re.compile(
 _PRODUCT = re.compile(r"atlas[ -]{0,2}(?P<model>\d{3,4}(?: ?[itv](?![a-z]))?)(?:[ -]{0,2}dk)?(?:[ -]{0,2}(?P<generation>a[235]|duo|pro|superpod))?")
 _SERIES = re.compile(r"(?P<series>a[23]) ?(?:server|node|cluster|superpod|series|inference|服务器|机器|节点|单机|双机|集群|超节点|环境)")
 _MAKER = re.compile(r"(?:ascend|昇腾)[ _-]?$")
+_JOINED = re.compile(r"[a-z0-9._:]", re.ASCII)
+_PART = re.compile(r"[a-z0-9._/-]", re.ASCII)
+"""What stands before a word that is a part of a longer name. A Chinese character does not: 4张910B4, 在310P3上."""
 _DEVICE = re.compile(r"current device socver(?:si|is)on (ascend\w{3,12})", re.IGNORECASE)
 _SOC = re.compile(r"(?:soc[ _]?version|soc_name|chip[ _]?(?:name|type))['\"]?\s{0,4}[:=]\s{0,4}['\"]?(ascend\w{3,12})", re.IGNORECASE)
 
@@ -93,7 +96,7 @@ def _chips(text: Text) -> Iterator[tuple[int, str, str]]:
     for found in islice(_CHIP.finditer(lower), HITS_CAP):
         start = found.start()
         maker = _MAKER.search(lower, max(0, start - 8), start)
-        if maker is None and (found[0] in ("950", "910_93") or (start and (lower[start - 1].isalnum() or lower[start - 1] in "._:"))):
+        if maker is None and (found[0] in ("950", "910_93") or (start and _JOINED.match(lower[start - 1]))):
             continue
         family = family_of_name(found[0])
         if family and not advice(lower, start, found.end()):
@@ -111,7 +114,7 @@ def _products(text: Text) -> Iterator[tuple[int, str, str]]:
 def _series(text: Text) -> Iterator[tuple[int, str, str]]:
     lower = text.lower
     for found in islice(_SERIES.finditer(lower), HITS_CAP):
-        if not (found.start() and (lower[found.start() - 1].isalnum() or lower[found.start() - 1] in "._-/")):
+        if not (found.start() and _PART.match(lower[found.start() - 1])):
             yield found.start(), found["series"].upper(), found["series"]
 
 

@@ -25,6 +25,8 @@ LIST_LINES = 60
 """Lines from the start of a container's definition within which its command stands."""
 
 _TOOL = re.compile(r"\b(?:docker|podman|nerdctl|isula)\b.{0,80}\brun\b")
+_VARIABLE = re.compile(r"\$(?:(\w{1,60})|\{(\w{1,60})(?::?-[^}]{0,200})?\})", re.ASCII)
+_ASSIGNED = re.compile(r"""(?:export\s{1,4})?(\w{1,60})=["']?([\w./:@-]{3,300})""", re.ASCII)
 _YAML_KEY = re.compile(r"[\w.\"'-]{1,80}\s{0,3}:(?:\s|$)|-\s|#")
 _IN_CONTAINER = re.compile(r"\b\w{1,32}@[0-9a-f]{12}:")
 """A prompt whose host name is a container's id."""
@@ -33,7 +35,7 @@ _OVERLAY = re.compile(r"overlay\s.{0,120}%\s{1,4}/$")
 
 def tell_commands(text: Text, told: Sightings) -> Iterator[object]:
     """The facts of commands; the variables that they set are told."""
-    starts = [*_docker_runs(text), *_compose_files(text)]
+    starts = [_with_image(text, start) for start in (*_docker_runs(text), *_compose_files(text))]
     if starts:
         yield RunCommands(tuple(starts), starts[0].source)
     for start in starts:
@@ -43,6 +45,20 @@ def tell_commands(text: Text, told: Sightings) -> Iterator[object]:
     if kind is not None:
         yield Container(kind[0], source=text.place(kind[1])[0])
     yield from _serve_commands(text, told, starts)
+
+
+def _with_image(text: Text, start: RunCommand) -> RunCommand:
+    """With the image that the text gives a shell variable: `export IMAGE=quay.io/…`, then `docker run … $IMAGE`."""
+    variable = _VARIABLE.fullmatch(start.image or "")
+    if variable is None:
+        return start
+    name = (variable[1] or variable[2]).lower() + "="
+    for at in text.having(name):
+        line = text.lines[at].strip()
+        assigned = _ASSIGNED.match(line)
+        if assigned and assigned[1].lower() + "=" == name:
+            return replace(start, image=assigned[2])
+    return start
 
 
 def _index(text: Text, source: str, line: int) -> int:

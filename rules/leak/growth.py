@@ -84,7 +84,7 @@ _NOT_SAID = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 _KV = re.compile(r"kv[ _-]?(?:cache|block|缓存|块)", re.IGNORECASE | re.ASCII)
-_DEVICE = re.compile(r"\bhbm\b|npu|device|gpu|显存|\bvram\b", re.IGNORECASE | re.ASCII)
+_DEVICE = re.compile(r"\bhbm\b|npu|device|gpu|显存|\bvram\b|\bsleep\b|休眠", re.IGNORECASE | re.ASCII)
 _HOST = re.compile(r"\bhost\b|\bcpu\b|system|\brss\b|rssanon|\bres\b|\bram\b|主机|内存|server memory|resident", re.IGNORECASE | re.ASCII)
 _PROCESSES = (
     (Who.MOONCAKE, re.compile(r"mooncake", re.IGNORECASE | re.ASCII)),

@@ -16,9 +16,11 @@ AFFECTED, LAST_PART = "< 0.19.1rc1", "< 0.23.0rc1"
 WANTED = "vllm-ascend 0.23.0 or later"
 
 
-def judge(packages: Packages, commands: ServeCommands | None, matches: Matches) -> Iterator[Hit]:
+def judge(packages: Packages | None, commands: ServeCommands | None, matches: Matches) -> Iterator[Hit]:
     version = growth.release(packages, "vllm-ascend", LAST_PART)
     if version is None:
+        if packages is None or "vllm-ascend" not in packages.versions:
+            yield from _untold(matches)
         return
     said = f"sleep mode on vllm-ascend {version}"
     sure = growth.release(packages, "vllm-ascend", AFFECTED) is not None
@@ -30,3 +32,10 @@ def judge(packages: Packages, commands: ServeCommands | None, matches: Matches) 
             return
     if sure and any("enable-sleep-mode" in c.flags or "enable_sleep_mode" in c.keywords for c in (commands.commands if commands is not None else ())):
         yield growth.static(packages, "vllm-ascend", said, WANTED)
+
+
+def _untold(matches: Matches) -> Iterator[Hit]:
+    """A report that names no release: it may be one of those."""
+    kept = matches["kept"] or growth.lines(growth.of_device(growth.observed(matches)))
+    if matches["sleep"] and kept:
+        yield growth.hit(kept, "NPU memory is not given back by sleep mode; the release is not told", Confidence.POSSIBLE, Severity.WARN, WANTED)

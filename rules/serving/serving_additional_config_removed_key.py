@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from doctor.facts import plugin_keys
 from doctor.facts.target import Packages
 from doctor.facts.vllm import ServeCommands
 from doctor.finding import Basis, Evidence, Hit, Severity
 from doctor.logscan.signature import Matches, evidence_of
-from doctor.versions import Scheme, satisfies
+from doctor.versions import Scheme, compare, satisfies
 
 from ._additional_config import dotted_keys_of, keys_of
 
@@ -50,10 +51,24 @@ def judge(matches: Matches, commands: ServeCommands | None, packages: Packages |
         for key in (*dotted_keys_of(command), *keys_of(command)):
             without, replacement = GONE.get(key, ("", "-"))
             if without and satisfies(str(version), without, Scheme.PACKAGE):
+                said = f"{key} in --additional-config with vllm-ascend {version}"
+            elif not without and (last := _ended(key, str(version))):
+                said = f"{key} in --additional-config with vllm-ascend {version}; the last release that read it is {last}"
+            else:
+                said = ""
+            if said:
                 yield Hit(
                     subject=key,
-                    found=f"{key} in --additional-config with vllm-ascend {version}",
+                    found=said,
                     wanted=replacement if replacement != "-" else "no such key",
                     evidence=(Evidence(command.source, f"--additional-config … {key}", command.line),),
                     values={"key": key, "replacement": replacement},
                 )
+
+
+def _ended(key: str, version: str) -> str:
+    """The last release that read a key which this one does not read; "" for a key that it reads, or that came later or never."""
+    keys, known = plugin_keys.shipped_keys(version), plugin_keys.span(key)
+    if keys is None or known is None or key in keys.top or compare(known[1], version, Scheme.PACKAGE) != -1:
+        return ""
+    return known[1]
