@@ -34,6 +34,7 @@ from doctor.tui.words import speaker
 
 if TYPE_CHECKING:
     from doctor.examine import Selection
+    from doctor.report.model import Report
 
 
 @dataclass(frozen=True)
@@ -104,6 +105,19 @@ class DoctorApp(App[None]):
         from doctor.tui.screens.logs import LogsScreen
 
         self.push_screen(LogsScreen())
+
+    def open_npus(self, job: Job, report: Report | None) -> None:
+        from doctor.tui.cards import Look, look, told
+        from doctor.tui.job import HostJob
+        from doctor.tui.screens.npus import NpusScreen
+        from doctor.tui.watch import Watch, WatchedHost
+
+        def looking(watch: Watch) -> Look:
+            if isinstance(job, HostJob):
+                return look(WatchedHost(job.host, watch))
+            return told(report.examination.facts) if report is not None else Look(problem=self.speak("not_yet"), recorded=True)
+
+        self.push_screen(NpusScreen(job.label, looking))
 
     def open_evidence(self, job: Job, evidence: Sequence[Evidence]) -> None:
         from doctor.tui.screens.evidence import EvidenceScreen, opened

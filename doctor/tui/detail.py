@@ -20,6 +20,7 @@ from doctor.tui.rows import Row, told
 from doctor.tui.words import speaker
 
 if TYPE_CHECKING:
+    from doctor.diagnosis import Cause
     from doctor.firsterror import FirstError
     from doctor.report.model import Report
     from doctor.rule import Rule
@@ -61,6 +62,12 @@ class Detail:
         """The detail of a row."""
         return _joined(self._lines(row))
 
+    def whole(self, row: Row) -> Content:
+        """The same with what was ruled out: for a screen of its own, since that takes a look at every rule."""
+        if row.cause is None or row.depth:
+            return self.of(row)
+        return Content("\n").join([self.of(row), *self._candidates(row.cause)])
+
     def summary(self, failure: str = "") -> Content:
         """What is told where no row is there: that nothing was found, and why rules could not look; or why there is no report."""
         return _joined(self._prose(self.speak("failed", why=failure), TITLE) if failure else self._summary())
@@ -97,6 +104,23 @@ class Detail:
             return
         for index, symptom in enumerate(row.cause.symptoms):
             yield from self._labelled("" if index else "explains", f"{short(symptom.title[self.language], 300)} [{symptom.rule}]")
+
+    def _candidates(self, cause: Cause) -> Iterator[Line]:
+        """What else it could have been, and what decided."""
+        from doctor.candidates import candidates
+
+        if self.report is None:
+            return
+        examination = self.report.examination
+        verdicts = {verdict.rule: verdict for verdict in examination.verdicts}
+        label = ""
+        for index, other in enumerate(candidates(cause, examination.book.rules, verdicts, examination.facts, examination.scan)):
+            if not index:
+                yield Content("")
+            key = "ruled_out" if other.ruled_out else "still_open"
+            yield from self._labelled("" if key == label else key, f"{other.rule.title[self.language]} [{other.rule.id}]")
+            yield from self._labelled("", "  " + short(other.by[self.language], 300), FAINT)
+            label = key
 
     def _fix(self, label: str, fix: Fix) -> Iterator[Line]:
         yield Content("")

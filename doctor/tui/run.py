@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 from collections.abc import MutableMapping
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,9 @@ SLOW_SETTINGS = {"TEXTUAL_ANIMATIONS": "none", "TEXTUAL_FPS": "15", "TEXTUAL_SMO
 
 GRACE = 0.5
 """Seconds that a program of a check has to end by itself."""
+
+SWITCH = 0.001
+"""Seconds after which Python takes the processor from a rule that runs, so that a key does not wait: a fifth of what is usual."""
 
 DARK, ANSI = "textual-dark", "ansi-dark"
 
@@ -31,6 +35,7 @@ def open_app(job: Job, selection: Selection | None, *, language: str, theme: str
     plain = slow or not colour or bool(os.environ.get("NO_COLOR"))
     glyphs = choose(os.environ, language, ascii_only=ascii_only)
     app = DoctorApp(job, language, theme or (ANSI if plain else DARK), selection, pace=SLOW if slow else BRISK, glyphs=glyphs)
+    sys.setswitchinterval(SWITCH)
     try:
         app.run(mouse=not slow)
     finally:

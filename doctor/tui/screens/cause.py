@@ -56,7 +56,7 @@ class CauseScreen(DoctorScreen):
         self.retell()
 
     def _content(self) -> Content:
-        return Detail(self._report, self.language, self.size.width - 6).of(self.row)
+        return Detail(self._report, self.language, self.size.width - 6).whole(self.row)
 
     def plain_text(self) -> str:
         return self._content().plain + "\n"

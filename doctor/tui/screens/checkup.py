@@ -7,8 +7,6 @@ is a daemon: a program that hangs does not keep the app from ending.
 from __future__ import annotations
 
 import asyncio
-import contextvars
-import threading
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
@@ -20,12 +18,13 @@ from textual.timer import Timer
 from textual.widgets import Static
 
 from doctor.tui import headlines
+from doctor.tui.background import behind
 from doctor.tui.detail import Detail
 from doctor.tui.job import Job, merged
 from doctor.tui.keys import Key, bindings
 from doctor.tui.rows import Filter, Known, Row, Shown, by_area, findings_of, rows_of, rows_so_far
 from doctor.tui.screens.base import DoctorScreen
-from doctor.tui.watch import Stopped, Watch
+from doctor.tui.watch import Watch
 from doctor.tui.widgets.filterbox import FilterBox
 from doctor.tui.widgets.findings import Findings
 from doctor.tui.widgets.keybar import KeyBar
@@ -46,6 +45,7 @@ class CheckupScreen(DoctorScreen):
         Key("r", "rerun", "key_rerun", line=True),
         Key("R", "rerun_one", "key_rerun_one"),
         Key("slash", "filter", "key_filter", line=True),
+        Key("n", "npus", "key_npus", line=True),
         Key("l", "logs", "key_logs", line=True),
         Key("e", "explain", "key_explain", line=True),
         Key("space", "fold", "key_fold"),
@@ -113,24 +113,17 @@ class CheckupScreen(DoctorScreen):
             self._watch.stop()
         watch = self._watch = Watch()
         self.idle.clear()
-        context = contextvars.copy_context()  # a message finds its app through it
-        threading.Thread(target=context.run, args=(self._examine, watch, only), name="examination", daemon=True).start()
+        behind(self, lambda: self._examine(watch, only), "examination")
         if self._timer is not None:
             self._timer.resume()
         self._tick()
 
-    def _examine(self, watch: Watch, only: str) -> None:
+    def _examine(self, watch: Watch, only: str) -> Finished:
         """In the thread."""
         try:
-            ended = self.Finished(watch, self.job.run(watch, only), only)
-        except Stopped:
-            return
+            return self.Finished(watch, self.job.run(watch, only), only)
         except Exception as problem:  # noqa: BLE001  a bug of ours must not end the app; it is told
-            ended = self.Finished(watch, None, only, f"{type(problem).__name__}: {problem}")
-        try:
-            self.post_message(ended)
-        except RuntimeError:  # the app has ended meanwhile
-            return
+            return self.Finished(watch, None, only, f"{type(problem).__name__}: {problem}")
 
     def on_checkup_screen_finished(self, event: Finished) -> None:
         if event.watch is not self._watch:
@@ -283,6 +276,9 @@ class CheckupScreen(DoctorScreen):
             self.query_one(Findings).focus()
         else:
             super().action_back()
+
+    def action_npus(self) -> None:
+        self.doctor.open_npus(self.job, self.report)
 
     def action_logs(self) -> None:
         self.doctor.open_logs()
