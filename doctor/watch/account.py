@@ -70,14 +70,16 @@ def _sentences(group: Group, kinds: dict[int, Kinds]) -> Iterable[str]:
         return
     worst = group.worst.trend
     rate = f"+{group.slope / MIB:.1f} MiB per hour over {worst.window / HOUR:.1f} h"
-    who = _WHO.get(group.role, f"the process {group.worst.label}")
+    who = _WHO.get(group.role)
     if group.quantity == "private":
+        if who is None:  # a process of its own, of which the rule book knows nothing
+            return
         yield f"Host memory (RssAnon) of {who} keeps growing: {rate}."
         native = [kinds[each.key.pid] for each in group.members if each.key.pid in kinds]
         if native and min(each.share("noreserve") for each in native) >= 0.8:
             yield f"{min(each.share('noreserve') for each in native):.0%} of the anonymous memory lies in no-reserve mappings."
     elif group.quantity == "hbm":
-        yield f"NPU memory (HBM) of {who if group.role else 'the chip'} keeps growing after warm-up: {rate}."
+        yield f"NPU memory (HBM) of {who or 'the chip'} keeps growing after warm-up: {rate}."
 
 
 __all__ = ["about", "account"]

@@ -78,6 +78,12 @@ class Settings:
     soon: float = 12 * HOUR
     """A leak that ends sooner is critical."""
 
+    @staticmethod
+    def for_span(seconds: float) -> Settings:
+        """For a watch that is to decide within this time, as a soak test: an eighth is warm-up, two thirds must be enough for a leak."""
+        usual = Settings()
+        return Settings(min(usual.warmup, seconds / 8), min(usual.least_suspect, seconds / 2), min(usual.least_leak, seconds * 2 / 3))
+
     def scaled(self, factor: float) -> Settings:
         return replace(self, warmup=self.warmup * factor, least_suspect=self.least_suspect * factor, least_leak=self.least_leak * factor)
 

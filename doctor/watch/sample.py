@@ -112,7 +112,9 @@ class Sample:
     """HTTP status of /health; 0: no answer in time; None: not asked."""
     log: LogSample | None = None
     events: tuple[str, ...] = ()
-    """What happened since the sample before: "started", "resumed", "restart api 12 -> 34", "log rotated", "clock -3600"."""
+    """What happened since the sample before: "resumed", "gone api 12 …", "started api 34 …", "log rotated", "clock -3600 s"."""
+    note: bool = False
+    """Only its events count: what was learnt after the last sample."""
 
 
 def to_line(sample: Sample) -> str:
@@ -123,7 +125,7 @@ def to_line(sample: Sample) -> str:
     optional: dict[str, Any] = {
         "b": sample.boot, "c": None if sample.cards is None else [_row(card) for card in sample.cards], "m": sample.metrics, "mp": sample.metrics_problem,
         "hl": sample.health, "l": None if sample.log is None else {name: value for name, value in _pairs(sample.log) if value not in (None, ())},
-        "e": list(sample.events),
+        "e": list(sample.events), "n": sample.note or None,
     }  # fmt: skip
     record |= {key: value for key, value in optional.items() if value not in (None, "", [])}
     return json.dumps(record, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
@@ -167,7 +169,8 @@ def _sample(record: Mapping[str, Any]) -> Sample:
         str(record.get("mp", ""))[:400],
         _whole(record.get("hl")),
         _log(log) if isinstance(log, dict) else None,
-        tuple(str(event)[:200] for event in _list(record.get("e"))[:100]),
+        tuple(str(event)[:4096] for event in _list(record.get("e"))[:200]),
+        bool(record.get("n")),
     )
 
 

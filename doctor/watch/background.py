@@ -1,0 +1,132 @@
+"""A watch that runs on without a terminal and without a service manager: a pid file whose start time is checked, started, asked, ended.
+
+Contract: only the process that the pid file names, with the start time that it had, is ever sent a signal.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from doctor.text import clean_line
+
+SETTLE = 2.0
+"""Seconds in which a start that fails shows itself."""
+END = 15.0
+"""Seconds that a watch gets to write its last sample (npu-smi may take 10)."""
+
+
+@dataclass(frozen=True)
+class Running:
+    """The watch in the background. `ticks`: when it started, clock ticks since boot."""
+
+    pid: int
+    ticks: int
+    begin: float
+    samples: str
+
+
+def state_folder(environ: Mapping[str, str], euid: int) -> Path:
+    """Where samples and the pid file are kept: as every state of doctor's, /var/lib for root and the user's own folder otherwise."""
+    if euid == 0:
+        return Path("/var/lib/ascend-doctor/watch")
+    base = environ.get("XDG_STATE_HOME", "")
+    return Path(base if base.startswith("/") else os.path.expanduser("~/.local/state")) / "ascend-doctor" / "watch"
+
+
+def start_ticks(pid: int) -> int | None:
+    """When a process started; None where there is none (or it is dead and only not reaped)."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    fields = text.rpartition(")")[2].split()
+    return int(fields[19]) if len(fields) > 19 and fields[0] not in ("Z", "X") and fields[19].isdecimal() else None
+
+
+def running(folder: Path) -> Running | None:
+    """The watch that the pid file names, if it still is that process."""
+    try:
+        record = json.loads((folder / "watch.pid").read_text(encoding="utf-8")[:4096])
+        found = Running(int(record["pid"]), int(record["ticks"]), float(record["begin"]), str(record["samples"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return found if found.pid > 1 and start_ticks(found.pid) == found.ticks else None
+
+
+def last_samples(folder: Path) -> str:
+    """The sample file of the watch that ran last, ended or not; "" for none."""
+    try:
+        return str(json.loads((folder / "watch.pid").read_text(encoding="utf-8")[:4096])["samples"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""
+
+
+def start(folder: Path, samples: Path, arguments: Sequence[str]) -> Running | str:
+    """Starts `doctor watch` with these arguments, detached; what it said where it ended at once."""
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    talk = folder / "watch.log"
+    with talk.open("wb") as out:
+        child = subprocess.Popen(
+            [sys.executable, "-m", "doctor", "watch", "--samples", str(samples), *arguments],
+            stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True, cwd="/", env=_environment(), close_fds=True,
+        )  # fmt: skip
+    ticks = start_ticks(child.pid)
+    deadline = time.monotonic() + SETTLE
+    while time.monotonic() < deadline and child.poll() is None and not samples.exists():
+        time.sleep(0.05)
+    if child.poll() is not None or ticks is None:
+        lines = talk.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+        return clean_line(lines[0] if lines else f"exit {child.returncode}")[:300]
+    found = Running(child.pid, ticks, time.time(), str(samples))
+    part = folder / f"watch.pid.{os.getpid()}"
+    part.write_text(json.dumps(asdict(found)), encoding="utf-8")
+    os.replace(part, folder / "watch.pid")
+    return found
+
+
+def _environment() -> dict[str, str]:
+    """Ours, with the place of this package, since the child does not start where we did."""
+    root = str(Path(__file__).resolve().parents[2])
+    path = os.environ.get("PYTHONPATH", "")
+    return {**os.environ, "PYTHONPATH": f"{root}{os.pathsep}{path}" if path else root}
+
+
+def stop(found: Running) -> bool:
+    """Asks the watch to end and waits for it; False where it did not end in time."""
+    if start_ticks(found.pid) != found.ticks:
+        return True
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(found.pid, signal.SIGTERM)
+    deadline = time.monotonic() + END
+    while time.monotonic() < deadline:
+        if start_ticks(found.pid) != found.ticks:
+            return True
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(found.pid, os.WNOHANG)  # only where we started it ourselves
+        time.sleep(0.05)
+    return False
+
+
+def unit(arguments: Sequence[str]) -> str:
+    """A systemd unit that watches; printed, never installed."""
+    quoted = " ".join('"' + word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%") + '"' for word in (sys.executable, "-m", "doctor", "watch", "--wait", *arguments))
+    return (
+        "# /etc/systemd/system/ascend-doctor-watch.service\n"
+        "# systemctl daemon-reload && systemctl enable --now ascend-doctor-watch\n"
+        "[Unit]\nDescription=doctor watch: leaks, stalls and pressure of the inference server\nAfter=network.target\n\n"
+        f"[Service]\nExecStart={quoted}\nRestart=on-failure\nRestartSec=30\n"
+        "StateDirectory=ascend-doctor\nNice=10\nMemoryMax=512M\nCPUQuota=20%\nNoNewPrivileges=yes\nProtectSystem=strict\nReadWritePaths=/var/lib/ascend-doctor\n\n"
+        "[Install]\nWantedBy=multi-user.target\n"
+    )
+
+
+__all__ = ["Running", "last_samples", "running", "start", "start_ticks", "state_folder", "stop", "unit"]
