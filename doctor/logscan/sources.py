@@ -7,6 +7,7 @@ remedy; chunks are cleaned UTF-8, bounded, and end at line ends; a line longer t
 from __future__ import annotations
 
 import gzip
+import io
 import os
 import stat
 import sys
@@ -44,11 +45,12 @@ class SourceError(ValueError):
 
 @dataclass(frozen=True)
 class Source:
-    """One log. `size` in bytes, -1 for standard input and compressed files; `problem` if it could not be read to its end."""
+    """One log. `size` in bytes, -1 for standard input and compressed files; `data` where it is in memory already (out of a bundle)."""
 
     label: str
     path: Path | None
     size: int
+    data: bytes | None = None
 
 
 def open_sources(names: Sequence[str]) -> list[Source]:
@@ -126,6 +128,8 @@ def all_chunks(sources: Iterable[Source], problems: list[str], heard: Callable[[
 
 
 def _open(source: Source) -> IO[bytes]:
+    if source.data is not None:
+        return io.BytesIO(source.data)
     if source.path is None:
         return sys.stdin.buffer
     try:
