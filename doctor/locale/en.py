@@ -140,6 +140,7 @@ WORDS = {
     "lint_nothing": "Name a file, or put the command after two dashes: doctor lint -- vllm serve MODEL …",
     "lint_bad_version": "{version} is not a version of vLLM, and no release of vllm-ascend that doctor knows.",
     "lint_command_line": "command line",
+    "lint_template": "{name}: a template; what Helm fills in was not judged (try: helm template … | doctor lint -)",
     "lint_no_command": "{name}: nothing in it starts vLLM or a container",
     "lint_too_long": "{name}: only the first {megabytes} MB were read",
     "interrupted": "Interrupted.",
@@ -182,6 +183,7 @@ WORDS = {
     # The app on a terminal
     "help_tui": "Open the app on this terminal: look at this machine, a recorded one, or at FILEs, and go from cause to evidence.",
     "help_theme": "The app's colours; the ansi themes use the terminal's own.",
+    "help_ascii": "Paint bars and scroll bars with ASCII characters only.",
     "help_slow": "For a slow line: few bytes, no animation, no mouse.",
     "tui_no_terminal": "The app needs a terminal for standard input, output and error. As text: doctor check",
     "tui_dumb": "The app needs a terminal that can move the cursor; TERM says that this one cannot. As text: doctor check",

@@ -140,6 +140,7 @@ WORDS = {
     "lint_nothing": "请给出文件，或在两个短横之后写出命令：doctor lint -- vllm serve 模型 …",
     "lint_bad_version": "{version} 不是 vLLM 的版本，也不是 doctor 所知的 vllm-ascend 版本。",
     "lint_command_line": "命令行",
+    "lint_template": "{name}：这是模板，由 Helm 填充的内容未作判断（可用 helm template … | doctor lint -）",
     "lint_no_command": "{name}：其中没有启动 vLLM 或容器的命令",
     "lint_too_long": "{name}：只读取了前 {megabytes} MB",
     "interrupted": "已中断。",
@@ -180,6 +181,7 @@ WORDS = {
     # The app on a terminal
     "help_tui": "在此终端打开交互界面：查看本机、录制的主机或文件，并从原因追到证据。",
     "help_theme": "界面配色；ansi 主题使用终端自身的颜色。",
+    "help_ascii": "条形图和滚动条只用 ASCII 字符。",
     "help_slow": "用于慢速连接：传输量小，无动画，不用鼠标。",
     "tui_no_terminal": "交互界面要求标准输入、标准输出和标准错误都是终端。文本方式：doctor check",
     "tui_dumb": "交互界面要求终端支持移动光标，而 TERM 表明此终端不支持。文本方式：doctor check",

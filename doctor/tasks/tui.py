@@ -13,8 +13,9 @@ if TYPE_CHECKING:
 
 
 def run(
-    options: Options, files: Sequence[str], recorded: str | None, root: str | None, python: str | None, logs: Sequence[str], theme: str | None, slow: bool
-) -> Answer:
+    options: Options, files: Sequence[str], recorded: str | None, root: str | None, python: str | None, logs: Sequence[str], theme: str | None, slow: bool,
+    ascii_only: bool = False,
+) -> Answer:  # fmt: skip
     """Opens the app and stays in it until the user leaves."""
     from doctor.tui.terminal import LEAST_COLUMNS, LEAST_LINES, why_not
 
@@ -26,17 +27,16 @@ def run(
         raise Refused(options.speak("tui_no_stdin"))
     if reason := why_not():
         raise Refused(options.speak(reason, columns=LEAST_COLUMNS, lines=LEAST_LINES))
-    from doctor.examine import Selection
     from doctor.tui.job import HostJob, TextJob
     from doctor.tui.run import open_app
 
     asked = bool(options.only or options.skip)
-    chosen = selection(options, rulebook()) if asked else Selection()  # the rules are loaded behind the first paint
+    chosen = selection(options, rulebook()) if asked else None  # the rules are loaded behind the first paint
     job: Job
     if files:
         sources = tuple(open_logs(files))
         job = TextJob(label_of(sources, options.speak), sources, selection=chosen)
     else:
         job = HostJob(open_host(options, recorded, root), chosen, python, tuple(open_logs(logs)))
-    open_app(job, chosen, language=options.language, theme=theme, slow=slow, colour=options.colour_allowed)
+    open_app(job, chosen, language=options.language, theme=theme, slow=slow, colour=options.colour_allowed, ascii_only=ascii_only)
     return Answer("")

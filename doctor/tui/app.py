@@ -30,6 +30,7 @@ from doctor.tui.keys import COMMON, bindings
 from doctor.tui.palette import DoctorCommands
 from doctor.tui.screens.base import DoctorScreen
 from doctor.tui.terminal import THEMES
+from doctor.tui.widgets.scrollbars import set_scroll_bars
 from doctor.tui.words import speaker
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ class DoctorApp(App[None]):
     BINDINGS: ClassVar[list[Any]] = [*bindings(COMMON), Binding("ctrl+c", "quit", show=False, priority=True)]
 
     def __init__(
-        self, job: Job, language: str = "en", theme: str = THEMES[0], selection: Selection | None = None, *, pace: Pace = BRISK, glyphs: Glyphs = UNICODE
+        self, job: Job, language: str = "en", theme: str = THEMES[0], selection: Selection | None = None, *, pace: Pace = BRISK, glyphs: Glyphs = UNICODE, note: str = ""
     ) -> None:
         super().__init__(driver_class=FrugalDriver if pace.frugal else TerminalDriver)
         self.job = job
@@ -74,6 +75,7 @@ class DoctorApp(App[None]):
         self.pace = pace
         self.glyphs = glyphs
         self.painted = Painted()
+        self._opening_note = note
         self.selection = selection
         self.folder = Path()
         self.register_theme(HIGH_CONTRAST)
@@ -89,7 +91,10 @@ class DoctorApp(App[None]):
             for sign in (signal.SIGTERM, signal.SIGHUP):
                 with contextlib.suppress(NotImplementedError, RuntimeError):
                     loop.add_signal_handler(sign, self.exit)
+        set_scroll_bars(ascii_only=self.glyphs.ascii_only)
         self.open_checkup(self.job)
+        if self._opening_note:
+            self.call_after_refresh(self._note, self._opening_note)
 
     def on_resize(self) -> None:
         self.painted.forget()

@@ -21,6 +21,9 @@ BLOCK = 256 * 1024
 LONGEST = 64 * 1024
 """Bytes of one line that are shown."""
 
+CUT = " [...]"
+"""Stands where a longer line was cut."""
+
 
 class Lines(Protocol):
     """Lines that can be asked for one by one."""
@@ -48,7 +51,10 @@ class TextLines:
         return len(self._lines)
 
     def line(self, number: int) -> str:
-        return self._lines[number][:LONGEST].expandtabs(8) if 0 <= number < len(self._lines) else ""
+        if not 0 <= number < len(self._lines):
+            return ""
+        text = self._lines[number]
+        return text[:LONGEST].expandtabs(8) + (CUT if len(text) > LONGEST else "")
 
     def find(self, text: str, start: int, *, backward: bool = False) -> int | None:
         wanted, count = text.lower(), self.count
@@ -103,7 +109,7 @@ class FileLines:
         """The end of the line before, then every line that begins behind a newline of this block."""
         parts = self._read(block, BLOCK + LONGEST).split(b"\n")
         wanted = parts[: self._before[block + 1] - self._before[block] + 1]
-        return [clean(decode(part[:LONGEST])).replace("\n", " ").expandtabs(8) for part in wanted]
+        return [clean(decode(part[:LONGEST])).replace("\n", " ").expandtabs(8) + (CUT if len(part) > LONGEST else "") for part in wanted]
 
     def find(self, text: str, start: int, *, backward: bool = False) -> int | None:
         wanted = re.compile(re.escape(text.encode("utf-8", "replace")), re.IGNORECASE)

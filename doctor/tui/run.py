@@ -11,6 +11,8 @@ import sys
 from collections.abc import MutableMapping
 from typing import TYPE_CHECKING
 
+from doctor.tui.terminal import shown_language
+
 if TYPE_CHECKING:
     from doctor.examine import Selection
     from doctor.tui.job import Job
@@ -34,7 +36,9 @@ def open_app(job: Job, selection: Selection | None, *, language: str, theme: str
 
     plain = slow or not colour or bool(os.environ.get("NO_COLOR"))
     glyphs = choose(os.environ, language, ascii_only=ascii_only)
-    app = DoctorApp(job, language, theme or (ANSI if plain else DARK), selection, pace=SLOW if slow else BRISK, glyphs=glyphs)
+    shown = shown_language(os.environ, language)
+    note = "" if shown == language else "console_english"
+    app = DoctorApp(job, shown, theme or (ANSI if plain else DARK), selection, pace=SLOW if slow else BRISK, glyphs=glyphs, note=note)
     sys.setswitchinterval(SWITCH)
     try:
         app.run(mouse=not slow)

@@ -39,6 +39,11 @@ def refusal(environ: Mapping[str, str], terminal: bool, columns: int, lines: int
     return "" if importlib.util.find_spec("textual") else "tui_no_textual"
 
 
+def shown_language(environ: Mapping[str, str], language: str) -> str:
+    """The language that the terminal can show: the Linux console has no Chinese characters."""
+    return "en" if environ.get("TERM") == "linux" else language
+
+
 def _is_terminal(stream: TextIO | None) -> bool:
     try:
         return stream is not None and stream.isatty()
@@ -46,4 +51,4 @@ def _is_terminal(stream: TextIO | None) -> bool:
         return False
 
 
-__all__ = ["LEAST_COLUMNS", "LEAST_LINES", "NO_TERMINAL", "THEMES", "refusal", "why_not"]
+__all__ = ["LEAST_COLUMNS", "LEAST_LINES", "NO_TERMINAL", "THEMES", "refusal", "shown_language", "why_not"]

@@ -96,6 +96,7 @@ WORDS: Mapping[str, Words] = {
     "not_yet": Words("The rules are still running.", "规则仍在运行。"),
     "failed": Words("The examination ended: {why}", "检查中断：{why}"),
     "theme_is": Words("Theme: {name}", "主题：{name}"),
+    "console_english": Words("The Linux console has no Chinese characters, so English is shown.", "Linux 控制台无法显示中文，因此使用英文界面。"),
     "palette_placeholder": Words("A command, a rule, an error code...", "命令、规则或错误码……"),
     "no_source": Words("Not to be opened from here: {source}", "无法在此打开：{source}"),
     "no_evidence": Words("This cause has no evidence that lies in a file.", "该原因没有来自文件的证据。"),
@@ -147,10 +148,10 @@ WORDS: Mapping[str, Words] = {
     "logs_nothing": Words("Name a file or paste a text first.", "请先给出文件或粘贴文本。"),
     "pasted": Words("pasted text", "粘贴的文本"),
     # Evidence
-    "evidence_at": Words("{source}  line {line}", "{source}  第 {line} 行"),
-    "evidence_search": Words("Search (a regular expression or a text)", "搜索（正则表达式或文本）"),
+    "evidence_at": Words("{source}  line {line:,} of {count:,}", "{source}  第 {line:,}/{count:,} 行"),
+    "evidence_opening": Words("{source}  opening...", "{source}  正在打开……"),
+    "evidence_search": Words("Search for a text, in any case", "搜索文本，不区分大小写"),
     "evidence_none": Words("Not found: {text}", "未找到：{text}"),
-    "evidence_match": Words("match {number} of {count}", "第 {number}/{count} 处匹配"),
 }
 
 

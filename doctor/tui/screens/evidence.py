@@ -16,6 +16,7 @@ from textual.widgets import Input, Static
 
 from doctor.finding import Evidence
 from doctor.logscan.sources import Source, SourceError, chunks
+from doctor.report.style import short
 from doctor.text import truncate
 from doctor.tui.job import HostJob, Job, TextJob
 from doctor.tui.keys import Key, bindings
@@ -70,9 +71,8 @@ class EvidenceScreen(DoctorScreen):
         Key("slash", "filter_lines", "key_search", line=True),
         Key("n", "next", "key_next", line=True),
         Key("N", "previous", "key_previous", line=True),
+        Key("w", "wrap", "key_wrap", line=True),
         Key("y", "copy", "key_copy", line=True),
-        Key("j", "down", "key_down"),
-        Key("k", "up", "key_up"),
         Key("g", "top", "key_top"),
         Key("G", "bottom", "key_bottom"),
     )
@@ -118,15 +118,21 @@ class EvidenceScreen(DoctorScreen):
 
     def retell(self) -> None:
         super().retell()
-        self.query_one(FilterBox).tell(self.speak("key_search"))
-        told = self.speak("evidence_at", source=self._item.source, line=self.view.marked + 1)
+        self.query_one(FilterBox).tell(self.speak("evidence_search"))
+        self._head()
+
+    def _head(self) -> None:
+        count = self._lines.count if self._lines is not None else 0
+        told = self.speak("evidence_at", source=short(self._item.source, 300), line=self.view.marked + 1, count=count)
+        if self._lines is None:
+            told = self.speak("evidence_opening", source=short(self._item.source, 300))
         self.query_one("#title", Static).update(Content(truncate(told, max(20, self.size.width - 2), "...")))
 
     def action_filter_lines(self) -> None:
         self.query_one(FilterBox).open()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        self._searched = event.value
+        self._searched = self.view.sought = event.value
         self._close()
         self._search(0, 1)
 
@@ -163,13 +169,13 @@ class EvidenceScreen(DoctorScreen):
 
     def _go(self, number: int) -> None:
         self.view.mark(number)
-        self.retell()
 
-    def action_down(self) -> None:
-        self._go(self.view.marked + 1)
+    def on_lines_view_marked(self) -> None:
+        self._head()
 
-    def action_up(self) -> None:
-        self._go(self.view.marked - 1)
+    def action_wrap(self) -> None:
+        self.view.set_class(not self.view.wrapped, "wrapped")
+        self.view.wrap(on=not self.view.wrapped)
 
     def action_top(self) -> None:
         self._go(0)
