@@ -84,10 +84,11 @@ class FileChange:
 
     def unmake(self, ground: Ground, saved: Mapping[str, Any]) -> None:
         ground.files.sweep(self.path, saved["temporary"])
-        kept = saved.get("file")
-        if kept is None:
-            if self.look(ground) is Standing.AFTER:
-                ground.files.remove(self.path)
+        kept, standing = saved.get("file"), self.look(ground)
+        if standing is Standing.BEFORE and not self.nothing:
+            pass
+        elif kept is None:
+            ground.files.remove(self.path)
         else:
             data = ground.backups.kept(kept["backup"], kept["sha256"])
             attributes = {key: base64.b64decode(value) for key, value in kept["attributes"].items()}

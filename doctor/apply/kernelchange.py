@@ -7,9 +7,10 @@ still there: what the machine started with is nobody's business here.
 from __future__ import annotations
 
 import errno
+import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from doctor.apply.change import ChangeError, Ground, Scripted, Standing
@@ -41,7 +42,8 @@ class KernelChange:
     def commands(self) -> tuple[tuple[str, ...], ...]:
         if self._sysctl:
             return (("sysctl", "-w", f"{self.name}={self.after}"),)
-        return tuple(("tee", path, "<<<", self.after) for path in self.before)[:1]
+        loop = f'for file in {self.name}; do echo {self.after} > "$file"; done' if "*" in self.name else f"echo {self.after} > {self.name}"
+        return (("sh", "-c", loop),)
 
     @property
     def _sysctl(self) -> bool:
@@ -85,10 +87,9 @@ class KernelChange:
     def scripted(self) -> Scripted:
         do = tuple(f"set_value {quoted(path)} {quoted(self.after)}" for path in self.before)
         undo = tuple(f"set_value {quoted(path)} {quoted(value)}" for path, value in self.before.items())
-        if self._sysctl:
-            tasks = tuple({"ansible.posix.sysctl": {"name": self.name, "value": text, "state": "present", "sysctl_set": True, "reload": False}} for text in (self.after,))
-            return Scripted(do, undo, tasks, ())
-        return Scripted(do, undo)
+        before = set(self.before.values())
+        back = _tasks(self, before.pop()) if len(before) == 1 else tuple(task for path, value in self.before.items() for task in _tasks(replace(self, before={path: value}), value))
+        return Scripted(do, undo, _tasks(self, self.after), back)
 
     def data(self) -> Mapping[str, Any]:
         return {"name": self.name, "before": dict(self.before), "after": self.after}
@@ -99,6 +100,21 @@ class KernelChange:
         if not before or not all(allowed(path) for path in before):
             raise ValueError("a path that is no kernel value")
         return cls(str(data["name"]), before, str(data["after"]))
+
+
+def _tasks(change: KernelChange, value: str) -> tuple[Mapping[str, Any], ...]:
+    """Ansible tasks that read the values, and write those that differ."""
+    name = f"doctor_{hashlib.sha256(f'{sorted(change.before)} {value}'.encode()).hexdigest()[:8]}"
+    read = {
+        "ansible.builtin.command": {"argv": ["cat", "{{ item }}"]}, "loop": list(change.before), "register": name, "changed_when": False, "check_mode": False,
+    }  # fmt: skip
+    write = {
+        "ansible.builtin.command": {"argv": ["tee", "{{ item.item }}"], "stdin": value},
+        "loop": "{{ " + name + ".results }}",
+        "loop_control": {"label": "{{ item.item }}"},
+        "when": [f"item.stdout.split() != {value.split()!r}", f"{'[' + value + ']'!r} not in item.stdout"],
+    }
+    return read, write
 
 
 def allowed(path: str) -> bool:

@@ -7,7 +7,9 @@ tell. What cannot be done here is a `StepPlan` with `blocked`.
 from __future__ import annotations
 
 import functools
+import hashlib
 import importlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
@@ -56,6 +58,16 @@ class Context:
     root: str = "/"
     euid: int = 0
     choices: Choices = Choices()
+    subject: str = ""
+    """Of the finding."""
+
+    @property
+    def mark(self) -> str:
+        """A name for what is written for this finding: the rule, and the subject where a rule finds several."""
+        if not self.subject:
+            return self.rule
+        plain = re.fullmatch(r"[A-Za-z0-9_.-]{1,60}", self.subject)
+        return f"{self.rule}-{self.subject if plain else hashlib.sha256(self.subject.encode()).hexdigest()[:8]}"
 
     def fact(self, kind: type[T]) -> T | None:
         """A fact, None where it is not known."""

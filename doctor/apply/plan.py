@@ -9,7 +9,7 @@ import enum
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from doctor import __version__
@@ -154,17 +154,6 @@ class Plan:
         """The strictest of its fixes."""
         order = list(Safety)
         return max((fix.safety for fix in self.fixes), key=order.index, default=Safety.SAFE)
-
-    def without(self, rule: str, key: str) -> Plan:
-        """The plan with one step switched off, and with it those that make no sense without it."""
-        return replace(self, fixes=tuple(_without(fix, key) if fix.rule == rule else fix for fix in self.fixes))
-
-
-def _without(fix: FixPlan, key: str) -> FixPlan:
-    gone = {key}
-    while more := {step.key for step in fix.steps if step.key not in gone and gone & set(step.after)}:
-        gone |= more
-    return replace(fix, steps=tuple(step for step in fix.steps if step.key not in gone))
 
 
 def _step_data(step: StepPlan) -> Mapping[str, Any]:

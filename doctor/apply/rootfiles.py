@@ -121,12 +121,18 @@ class RootFiles:
                 continue
         return tuple("/" + "/".join(parts[:more]) for more in range(1, len(parts) + 1))
 
-    def make_folder(self, path: str) -> None:
-        """Makes one folder, 0755; harmless where it is there."""
+    def open_folder(self, path: str) -> int:
+        """A descriptor of the folder; the caller closes it."""
+        with self._at(path) as (folder, name, parent):
+            _trusted(folder, parent)
+            return os.open(name, _FOLDER, dir_fd=folder)
+
+    def make_folder(self, path: str, mode: int = 0o755) -> None:
+        """Makes one folder; harmless where it is there."""
         with self._at(path) as (folder, name, parent):
             _trusted_last(folder, parent)
             with contextlib.suppress(FileExistsError):
-                os.mkdir(name, 0o755, dir_fd=folder)
+                os.mkdir(name, mode, dir_fd=folder)
             os.fsync(folder)
 
     def remove_folder(self, path: str) -> None:
