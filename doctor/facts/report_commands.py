@@ -10,6 +10,7 @@ from dataclasses import replace
 from doctor.facts.compose import parse_compose
 from doctor.facts.container import Container, RunCommand, RunCommands
 from doctor.facts.docker_run import parse_docker_runs
+from doctor.facts.kubernetes import parse_kubernetes
 from doctor.facts.report_blocks import ENVIRONMENT
 from doctor.facts.report_text import Sightings, Strength, Text
 from doctor.facts.vllm import ServeCommand, ServeCommands, find_commands, parse_command
@@ -25,9 +26,10 @@ LIST_LINES = 60
 """Lines from the start of a container's definition within which its command stands."""
 
 _TOOL = re.compile(r"\b(?:docker|podman|nerdctl|isula)\b.{0,80}\brun\b")
+_OBJECT = re.compile(r"\s{0,40}(?:apiVersion|kind)\s{0,4}:\s{0,4}[\w./-]{1,80}\s{0,40}$")
 _VARIABLE = re.compile(r"\$(?:(\w{1,60})|\{(\w{1,60})(?::?-[^}]{0,200})?\})", re.ASCII)
 _ASSIGNED = re.compile(r"""(?:export\s{1,4})?(\w{1,60})=["']?([\w./:@-]{3,300})""", re.ASCII)
-_YAML_KEY = re.compile(r"[\w.\"'-]{1,80}\s{0,3}:(?:\s|$)|-\s|#")
+_YAML_KEY = re.compile(r"[\w./\"'-]{1,80}\s{0,3}:(?:\s|$)|-\s|#|---\s*$")
 _IN_CONTAINER = re.compile(r"\b\w{1,32}@[0-9a-f]{12}:")
 """A prompt whose host name is a container's id."""
 _OVERLAY = re.compile(r"overlay\s.{0,120}%\s{1,4}/$")
@@ -35,7 +37,7 @@ _OVERLAY = re.compile(r"overlay\s.{0,120}%\s{1,4}/$")
 
 def tell_commands(text: Text, told: Sightings) -> Iterator[object]:
     """The facts of commands; the variables that they set are told."""
-    starts = [_with_image(text, start) for start in (*_docker_runs(text), *_compose_files(text))]
+    starts = [_with_image(text, start) for start in (*_docker_runs(text), *_compose_files(text), *_manifests(text))]
     if starts:
         yield RunCommands(tuple(starts), starts[0].source)
     for start in starts:
@@ -87,6 +89,18 @@ def _compose_files(text: Text) -> Iterator[RunCommand]:
         source, number = text.place(at)
         for service in parse_compose(textwrap.dedent("\n".join(_indented(text, at))), source):
             yield replace(service, line=service.line + number - 1 if service.line else number)
+
+
+def _manifests(text: Text) -> Iterator[RunCommand]:
+    """Containers of Kubernetes objects: from `apiVersion:` or a `kind:` to the end of the document."""
+    after = -1
+    for at in sorted(set(text.having("apiversion:", "kind:")))[:MOST_STARTS]:
+        if at <= after or not _OBJECT.match(text.lines[at]):
+            continue
+        source, number = text.place(at)
+        block = list(_indented(text, at))
+        after = at + len(block) - 1
+        yield from parse_kubernetes(textwrap.dedent("\n".join(block)), source, number)
 
 
 def _indented(text: Text, start: int) -> Iterator[str]:

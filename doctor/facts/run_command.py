@@ -25,3 +25,5 @@ class RunCommand:
     command: tuple[str, ...] = ()
     source: str = ""
     line: int = 0
+    orchestrator: str = ""
+    """"kubernetes" where an orchestrator starts it: cards and driver then come from its device plugin, not from the command."""

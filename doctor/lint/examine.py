@@ -5,6 +5,7 @@ Contract: what is judged is what was named, never what runs on this machine; the
 
 from __future__ import annotations
 
+import posixpath
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,15 +16,19 @@ from doctor.examine import Examination, Selection
 from doctor.facts import Facts, HostFacts, known
 from doctor.facts.container import RunCommands
 from doctor.facts.npu import Chip, Npus
+from doctor.facts.plugin_keys import SOURCE_LIMIT, ConfigKeys, read_keys, shipped_keys
 from doctor.facts.target import Environment, Packages, discover, module_folder
 from doctor.facts.vllm import ServeCommands
 from doctor.finding import Finding, Hit, Outcome, Verdict
 from doctor.host import KIB, Host, Unavailable
+from doctor.lint import helm
+from doctor.lint.additional import judge_keys
 from doctor.lint.choose import Basis, Chooser, Chosen
 from doctor.lint.composed import ComposedFacts, concerns
 from doctor.lint.inputs import Found, of_arguments, of_text, variables_of
 from doctor.lint.judge import OWN, Ruled, judge_start
 from doctor.lint.modules import read_tree
+from doctor.lint.parse import unfinished
 from doctor.lint.settings import Place, judge_settings, model_config
 from doctor.lint.source import variables_in
 from doctor.lint.starts import Start
@@ -45,6 +50,8 @@ class Input:
     label: str
     text: str = ""
     words: tuple[str, ...] = ()
+    folder: str = ""
+    """Absolute folder from which relative paths in it start; "" where that is not known."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +60,8 @@ class Linted:
 
     examination: Examination
     empty: tuple[str, ...] = ()
+    templates: tuple[str, ...] = ()
+    """Inputs of which Helm fills in parts, which were not judged."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +105,8 @@ def examine_commands(
     label = _label(inputs, groups)
     examination = Examination("text", label, sets[0].facts, sets[:1], tuple(verdicts), causes, book, scan, time.perf_counter() - begun)
     empty = tuple(one.label for one, found in zip(inputs, founds, strict=True) if not (found.starts or found.runs))
-    return Linted(examination, empty)
+    templates = tuple(one.label for one in inputs if one.text and helm.is_template(one.text))
+    return Linted(examination, empty, templates)
 
 
 def _untied(rules: Mapping[str, Rule], own: frozenset[str]) -> dict[str, Rule]:
@@ -116,8 +126,12 @@ def _machine_facts(host: Host | None, python: str | None) -> HostFacts | None:
 
 
 def _found(one: Input, host: Host | None) -> Found:
-    found = of_arguments(one.words) if one.words else of_text(one.text, one.label)
-    found = replace(found, starts=(*found.starts, *_configurations(found.starts, host)))
+    def read(path: str) -> str | None:
+        text = host.read(path, CONFIG_LIMIT) if host is not None and path.startswith("/") else None
+        return text if isinstance(text, str) else None
+
+    found = of_arguments(one.words) if one.words else of_text(one.text, one.label, read=read)
+    found = replace(found, starts=(*found.starts, *_configurations(found.starts, one.folder, read)))
     if not one.words:
         return found
     told = host.environ(0) if host is not None else {}
@@ -129,13 +143,17 @@ def _found(one: Input, host: Host | None) -> Found:
     return replace(found, starts=starts, variables={**{name: (value, 0) for name, value in around.items()}, **found.variables})
 
 
-def _configurations(starts: Sequence[Start], host: Host | None) -> Iterator[Start]:
-    """What stands in the files that commands of this machine name with --config."""
-    paths = (start.command.flags.get("config", "") for start in starts if start.image is None and start.how != "manifest")
-    for path in dict.fromkeys(path for path in paths if path.startswith("/") and path.endswith((".yaml", ".yml"))):
-        text = host.read(path, CONFIG_LIMIT) if host is not None else ""
-        if isinstance(text, str) and text:
-            yield from (start for start in of_text(text, path).starts if start.how == "config")
+def _configurations(starts: Sequence[Start], folder: str, read: Callable[[str], str | None]) -> Iterator[Start]:
+    """What stands in the files that commands of this machine name with --config; a relative path starts where the command does."""
+    seen: set[str] = set()
+    for start in starts:
+        path = start.command.flags.get("config", "")
+        if start.image is not None or start.how == "manifest" or not path.endswith((".yaml", ".yml")) or unfinished(path):
+            continue
+        path = path if path.startswith("/") else posixpath.normpath(posixpath.join(start.folder or folder, path))
+        text = read(path) if path not in seen else None
+        seen.add(path)
+        yield from (found for found in of_text(text or "", path).starts if found.how == "config")
 
 
 def _label(inputs: Sequence[Input], groups: Sequence[_Group]) -> str:
@@ -196,11 +214,13 @@ def _ruled(groups: Sequence[_Group], host: Host | None, machine: HostFacts | Non
     several = sum(len(group.found.starts) for group in groups) > 1
     asks = _Machine(host, machine)
     for group in groups:
+        keys = asks.config_keys(group.chosen) if group.chosen.basis is Basis.INSTALLED else None
         for start in group.found.starts:
             label = start.command.source.rpartition("/")[2] if several or start.command.line else ""
             parsed, ruled = judge_start(start, group.chosen, label)
             yield from ruled
             yield from judge_settings(start, parsed, asks.place(start, parsed.model or start.command.model), label)
+            yield from judge_keys(start, parsed, keys)
         installed = asks.ascend_variables() if group.chosen.basis is Basis.INSTALLED else frozenset()
         yield from judge_variables(group.found.variables, _source(group.found), group.chosen, installed)
 
@@ -223,6 +243,19 @@ class _Machine:
             cards = len(npus.chips) if npus is not None and npus.complete and npus.chips else None
             self.configs[path] = Place(cards, chip.family if chip else None, config)
         return self.configs[path]
+
+    def config_keys(self, chosen: Chosen) -> ConfigKeys | None:
+        """The keys of --additional-config as the installed plugin's source has them; None for a release that the table holds."""
+        folder = module_folder(self.facts, "vllm_ascend") if self.facts and shipped_keys(chosen.ascend) is None else None
+        host = self.host
+        if folder is None or host is None:
+            return None
+
+        def read(path: str) -> str | None:
+            text = host.read(f"{folder}/{path}", SOURCE_LIMIT)
+            return text if isinstance(text, str) else None
+
+        return read_keys(read, f"read from {folder}")
 
     def ascend_variables(self) -> frozenset[str]:
         folder = module_folder(self.facts, "vllm_ascend") if self.facts else None

@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from doctor.facts.container import RunCommand
@@ -62,8 +62,8 @@ def _without_place(start: Start) -> Start:
     return replace(start, command=replace(start.command, line=0), text=())
 
 
-def of_text(text: str, source: str, kind: str = "") -> Found:
-    """The commands in a text. `kind`: shell, python, yaml or unit; "" to tell it by name and content."""
+def of_text(text: str, source: str, kind: str = "", read: Callable[[str], str | None] | None = None) -> Found:
+    """The commands in a text. `kind`: shell, python, yaml or unit; "" to tell it by name and content. `read` gives files that a unit names."""
     text = text[:TEXT_LIMIT]
     kind = kind or kind_of(text, source)
     found: Found | None = None
@@ -72,7 +72,7 @@ def of_text(text: str, source: str, kind: str = "") -> Found:
     elif kind == "yaml":
         found = _yaml(text, source)
     elif kind == "unit":
-        found = _unit(text, source)
+        found = _unit(text, source, read or (lambda path: None))
     if found is None or not (found.starts or found.runs or kind == "python"):
         found = _shell(text, source)
     starts = found.starts[:MOST_STARTS]
@@ -200,6 +200,7 @@ def _yaml(text: str, source: str) -> Found | None:
             start = of_container(item, lines, "manifest")
             starts += [start] if start is not None else []
         elif isinstance(item, manifests.Container):
+            runs.append(item.run)
             start = of_container(item.run, lines, "manifest")
             starts += [replace(start, cards=item.cards)] if start is not None else []
         else:
@@ -207,24 +208,45 @@ def _yaml(text: str, source: str) -> Found | None:
     return Found(tuple(starts), tuple(runs)) if starts or runs else None
 
 
-def _unit(text: str, source: str) -> Found | None:
-    """A systemd unit: ExecStart with its prefixes, and the variables of every Environment= line."""
+def _unit(text: str, source: str, read: Callable[[str], str | None]) -> Found | None:
+    """A systemd unit: ExecStart with its prefixes, and the variables of every Environment= and EnvironmentFile= line."""
     environment: dict[str, str] = {}
     placed: dict[str, tuple[str, int]] = {}
-    starts: list[Start] = []
+    commands: list[tuple[int, str]] = []
+    folder = ""
     lines = tuple(text.split("\n"))
     for number, line in _logical_lines(lines):
-        key, equals, value = line.strip().partition("=")
-        if equals and key.strip() == "Environment":
-            for name, told in _assignments(value):
-                environment[name] = told
-                placed[name] = (told, number)
-        elif equals and key.strip() in ("ExecStart", "ExecStartPre", "ExecStartPost"):
-            for start in _shell(re.sub(r"^[-@:+!|]+", "", value.strip()), source).starts:
-                command = replace(start.command, source=source, line=number)
-                starts.append(replace(start, command=command, text=lines, how="unit"))
-    starts = [replace(start, command=replace(start.command, environment={**environment, **start.command.environment})) for start in starts]
+        key, equals, value = (part.strip() for part in line.partition("="))
+        if not equals:
+            continue
+        if key in ("Environment", "EnvironmentFile"):
+            told = _assignments(value) if key == "Environment" else _environment_file(read(value.removeprefix("-").strip("\"'")) or "")
+            for name, given in told:
+                environment[name], placed[name] = given, (given, number)
+        elif key == "WorkingDirectory":
+            folder = value.lstrip("-")
+        elif key in ("ExecStart", "ExecStartPre", "ExecStartPost"):
+            commands.append((number, re.sub(r"^[-@:+!|]+", "", value)))
+    starts: list[Start] = []
+    for number, words in commands:
+        for start in _shell(_expanded(words, environment), source).starts:
+            command = replace(start.command, source=source, line=number, environment={**environment, **start.command.environment})
+            starts.append(replace(start, command=command, text=lines, how="unit", folder=folder))
     return Found(tuple(starts), (), placed) if starts else None
+
+
+def _environment_file(text: str) -> Iterator[tuple[str, str]]:
+    """The assignments of a file that `EnvironmentFile=` names: one a line, quotes taken off, comments left out."""
+    for _, line in _logical_lines(text.split("\n")[:MOST_VARIABLES]):
+        name, equals, value = line.strip().partition("=")
+        if equals and re.fullmatch(r"[A-Za-z_]\w{0,200}", name):
+            value = value.strip()
+            yield name, value[1:-1] if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'" else value
+
+
+def _expanded(words: str, environment: Mapping[str, str]) -> str:
+    """With `$NAME` and `${NAME}` as systemd fills them in; what the unit does not tell stays."""
+    return re.sub(r"\$(?:\{(\w{1,200})\}|(\w{1,200}))", lambda found: environment.get(found[1] or found[2], found[0]), words)
 
 
 def _logical_lines(lines: Sequence[str]) -> Iterator[tuple[int, str]]:

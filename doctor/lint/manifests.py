@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from doctor.facts.compose import parse_compose
 from doctor.facts.container import RunCommand
+from doctor.facts.kubernetes import HOLDERS, container_start
 from doctor.facts.vllm import ServeCommand
+from doctor.lint import helm
 from doctor.lint.replaced import INVENTED
 from doctor.lint.shipped import all_flags
 from doctor.lint.starts import Start
@@ -48,7 +50,7 @@ class Tree:
 
 def read(text: str, source: str) -> Iterator[RunCommand | Container | Start]:
     """Everything in a YAML text that starts vLLM: services, containers, a configuration."""
-    text = text[:LONGEST]
+    text = helm.filled(text[:LONGEST])
     for tree in _documents(text):
         if not isinstance(tree, Tree) or not isinstance(tree.value, Mapping):
             continue
@@ -58,6 +60,8 @@ def read(text: str, source: str) -> Iterator[RunCommand | Container | Start]:
             yield from _containers(tree, source, 0)
         elif is_configuration(tree.value):
             yield configuration(tree, source)
+        else:
+            yield from helm.starts_in_values(bare(tree), source)
 
 
 def _documents(text: str) -> list[Any]:
@@ -136,7 +140,7 @@ def _built(services: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _containers(value: Any, source: str, depth: int) -> Iterator[Container]:
-    """Every container below, whatever kind of object holds it: a Pod, a Deployment, a job of another operator."""
+    """Every container below, whatever kind of object holds it: a Pod, a Deployment, a List, a leader-worker set, a job of another operator."""
     if not isinstance(value, Tree) or depth > DEEPEST:
         return
     if not isinstance(value.value, Mapping):
@@ -144,24 +148,27 @@ def _containers(value: Any, source: str, depth: int) -> Iterator[Container]:
             yield from _containers(item, source, depth + 1)
         return
     for key, inner in value.value.items():
-        if key in ("containers", "initContainers") and isinstance(inner, Tree) and not isinstance(inner.value, Mapping):
-            yield from (_container(item, source) for item in inner.value if isinstance(item, Tree) and isinstance(item.value, Mapping))
+        if key in HOLDERS and isinstance(inner, Tree) and not isinstance(inner.value, Mapping):
+            pod = {name: bare(value.value.get(name)) for name in ("volumes", "hostNetwork", "hostIPC", "securityContext")}
+            yield from (_container(item, pod, source) for item in inner.value if isinstance(item, Tree) and isinstance(item.value, Mapping))
         else:
             yield from _containers(inner, source, depth + 1)
 
 
-def _container(tree: Tree, source: str) -> Container:
+def bare(value: Any) -> Any:
+    """Without the lines."""
+    if not isinstance(value, Tree):
+        return value
+    if isinstance(value.value, Mapping):
+        return {key: bare(item) for key, item in value.value.items()}
+    return [bare(item) for item in value.value]
+
+
+def _container(tree: Tree, pod: Mapping[str, Any], source: str) -> Container:
     held = _mapping(tree)
-    environment: dict[str, str] = {}
-    listed = held.get("env")
-    for item in listed.value if isinstance(listed, Tree) and not isinstance(listed.value, Mapping) else ():
-        entry = _mapping(item)
-        if isinstance(entry.get("name"), str):
-            environment[entry["name"]] = entry["value"] if isinstance(entry.get("value"), str) else "<valueFrom>"
-    image = held.get("image")
-    command = (*_words(held.get("command")), *_words(held.get("args")))
+    words = {part: list(_words(held.get(part))) for part in ("command", "args")}
     line = tree.lines.get("command", tree.lines.get("args", tree.line))
-    run = RunCommand(image if isinstance(image, str) else None, environment=environment, command=command, source=source, line=line)
+    run = container_start({**bare(tree), **words}, pod, source, line)
     return Container(run, _cards(held))
 
 

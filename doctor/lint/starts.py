@@ -27,6 +27,8 @@ class Start:
     """The lines of the input, for telling where a word stands."""
     how: str = "shell"
     """argument, shell, python, config, manifest, unit."""
+    folder: str = ""
+    """Where relative paths start from (a unit's WorkingDirectory); "" where the input does not tell."""
     lines: Mapping[str, int] = field(default_factory=dict)
     """Known lines: of keys of a configuration, of arguments of a call."""
     skipped: tuple[str, ...] = ()

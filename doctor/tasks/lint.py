@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -30,11 +31,17 @@ def run(
     chosen, problems = selection(options, book), list[str]()
     host = open_host(options, recorded, root)
     with Progress(options.speak, options.detail) as progress:
-        inputs = [Input(label, text) for label, text in _texts(options, files, problems, progress)]
-        inputs += [Input(options.speak("lint_command_line"), words=tuple(clean(word) for word in words))] if words else []
+        inputs = [Input(label, text, folder=_folder(label)) for label, text in _texts(options, files, problems, progress)]
+        inputs += [Input(options.speak("lint_command_line"), words=tuple(clean(word) for word in words), folder=os.getcwd())] if words else []
         linted = examine_commands(inputs, host, book, chosen, python=python, version=vllm_version, heard=progress.heard)
     problems += [options.speak("lint_no_command", name=name) for name in linted.empty]
+    problems += [options.speak("lint_template", name=name) for name in linted.templates]
     return reported(options, chosen, linted.examination, problems)
+
+
+def _folder(label: str) -> str:
+    """The folder of a file that was named; that of the caller for standard input."""
+    return os.path.dirname(os.path.abspath(label)) if os.path.isfile(label) else os.getcwd()
 
 
 def _texts(options: Options, files: Sequence[str], problems: list[str], progress: Progress) -> Iterator[tuple[str, str]]:

@@ -55,7 +55,7 @@ def _mounts(command: RunCommand) -> bool:
 
 
 def _without_driver(runs: RunCommands | None) -> tuple[RunCommand, ...]:
-    return tuple(command for command in (runs.commands if runs else ()) if not _mounts(command))
+    return tuple(command for command in (runs.commands if runs else ()) if not command.orchestrator and not _mounts(command))
 
 
 def _told(command: RunCommand) -> Evidence:

@@ -41,7 +41,9 @@ def judge(container: Container | None, disks: Disks | None, runs: RunCommands | 
     disk = disks.by_mount.get("/dev/shm") if disks is not None and inside else None
     if disk is not None and disks is not None and disk.size < AMPLE:
         yield _sized(disk.size, disks.source, 0)
-    for command in runs.commands if runs is not None and disk is None else ():
+    for command in runs.commands if runs is not None else ():
+        if disk is not None and not command.orchestrator:
+            continue
         if command.shm_size is not None and command.ipc != "host" and command.shm_size < AMPLE:
             yield _sized(command.shm_size, command.source, command.line)
 

@@ -282,3 +282,25 @@ def test_the_command_line(tmp_path: Path) -> None:
     assert doctor("lint", cwd=tmp_path).returncode == 2
     assert doctor("lint", "--vllm-version", "latest", "good.sh", cwd=tmp_path).returncode == 2
     assert doctor("lint", "vllm", "serve", "/m", cwd=tmp_path).returncode == 2
+
+
+def test_keys_of_additional_config_against_the_installed_plugin(tmp_path: Path) -> None:
+    files = installed() | {
+        f"{SITE}/vllm_ascend/__init__.py": "",
+        f"{SITE}/vllm_ascend/ascend_config.py": 'class AscendConfig:\n    def __init__(self, additional_config):\n        self.a = additional_config.get("enable_new_thing")\n',
+        f"{SITE}/vllm_ascend-9.9.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: vllm-ascend\nVersion: 9.9.0\n",
+    }
+    machine = host(tmp_path, files)
+    command = """vllm serve /m --additional-config {"enable_new_thnig":1,"torchair_graph_config":{},"omni":1}"""
+    found = {finding.subject: finding.rule for finding in findings(lint(command, host=machine, version=None))}
+    assert found["enable_new_thnig"] == "serving-additional-config-unknown-key"
+    assert found["torchair_graph_config"] == "serving-additional-config-removed-key"
+    assert "omni" not in found and "enable_new_thing" not in found
+
+
+def test_a_relative_configuration_starts_where_the_command_does(tmp_path: Path) -> None:
+    machine = host(tmp_path, {"/srv/conf.yaml": "max-num-seqs: 8\nmax-batch-size: 4\n"})
+    given = Input("command line", words=("vllm", "serve", "m", "--config", "conf.yaml"), folder="/srv")
+    assert "serving-flag-max-batch-size" in told(lint(given, host=machine))
+    unit = Input("/x/a.service", "[Service]\nWorkingDirectory=/srv\nExecStart=/bin/vllm serve m --config ./conf.yaml\n")
+    assert "serving-flag-max-batch-size" in told(lint(unit, host=machine))
