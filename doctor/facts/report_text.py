@@ -29,6 +29,16 @@ VERSION = (
 
 _FIRST_VERSION = re.compile(VERSION, re.IGNORECASE)
 _QUOTE = re.compile(r"[ \t]*(?:>[ \t]?)*[ \t]*")
+_CARRIER = re.compile(
+    r"(?:\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:?\d\d) (?:(?:stdout|stderr) [FP] )?"  # kubectl, docker, CRI
+    r"|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) {1,2}\d{1,2} \d\d:\d\d:\d\d(?:\.\d{1,6})? [\w.-]{1,64} [\w.@/-]{1,64}(?:\[\d{1,10}\])?: "  # journald
+    r"|\[(?:pod|container)/[\w./-]{1,200}\] )",
+    re.ASCII,
+)
+"""What carried a line here writes before it, up to the blank. vLLM's own prefix is not of these: it belongs to the line."""
+_SERVICE = re.compile(r"([\w.-]{1,63} {1,24}\| )", re.ASCII)
+"""docker compose: `vllm-1  | `. A table may look like it, so that it counts only where the next or the last line has the same."""
+_NUMBERED = re.compile(r"[\w.-]{1,60}[-_]\d{1,3} {1,24}\| ", re.ASCII)
 _PROMPT = re.compile(r"(?:\([\w.-]{1,40}\) ?)?(?:\[?[\w.-]{1,40}@[\w.-]{1,60}[^#$\n]{0,80}[#$]|[$#%](?= )|>>>)[ \t]*")
 
 
@@ -130,12 +140,16 @@ def text_of(lines: Sequence[tuple[str, int, str]]) -> Text:
     """The `Text` of (source label, line number, line) of one or several files."""
     text = Text()
     room, last = TEXT_CAP, None
-    for source, number, raw in lines:
+    service = ""
+    for at, (source, number, raw) in enumerate(lines):
         if last is not None and source != last:
             text.lines.append("")
             text.places.append((last, 0))
         last = source
         line = unquoted(docker_message(raw[:LINE_CAP]))
+        following = lines[at + 1][2][:100] if at + 1 < len(lines) else ""
+        service = _service(line, following, service)
+        line = uncarried(line[len(service) :])
         text.lines.append(line)
         text.places.append((source, number))
         room -= len(line)
@@ -154,6 +168,25 @@ def _lowered(joined: str) -> str:
     """In lower case, with every character where it was: the dotted capital I is the one that would grow."""
     lower = joined.replace("\u0130", "I").lower()
     return lower if len(lower) == len(joined) else joined
+
+
+def _service(line: str, following: str, before: str) -> str:
+    """The prefix of docker compose on this line; "" for none. `before` is that of the line before."""
+    found = _SERVICE.match(line) if "| " in line[:90] else None
+    if found is None:
+        return ""
+    sure = found[1] == before or following.startswith(found[1]) or _NUMBERED.match(line)
+    return found[1] if sure else ""
+
+
+def uncarried(line: str) -> str:
+    """Without the prefixes of kubectl, docker, journald and the container runtime; what the program itself wrote stays, indentation too."""
+    for _ in range(3):
+        found = _CARRIER.match(line)
+        if found is None:
+            break
+        line = line[found.end() :]
+    return line
 
 
 def unquoted(line: str) -> str:

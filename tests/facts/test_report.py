@@ -16,6 +16,7 @@ from doctor.facts.kernel import Sysctls, TransparentHugePages
 from doctor.facts.machine import Disks, Machine, Memory, OperatingSystem
 from doctor.facts.npu import Chip, NpuPresence, Npus
 from doctor.facts.report import report_facts
+from doctor.facts.report_text import text_of
 from doctor.facts.target import Environment, Packages, TorchBuild
 from doctor.facts.vllm import ServeCommands
 
@@ -464,3 +465,24 @@ _PIECES = st.sampled_from(COLLECT_ENV.split("\n") + TestVersionFiles.DRIVER.spli
 def test_no_text_makes_it_raise(lines: list[str]) -> None:
     for found in report_facts([("x", number, line) for number, line in enumerate(lines, start=1)]):
         assert isinstance(getattr(found, "line", 0), int)
+
+
+@pytest.mark.parametrize(
+    "prefix",
+    [
+        "vllm-1  | ", "2026-02-13T05:15:39.398506742Z ", "2026-02-13T05:15:39.398+08:00 stdout F ", "Nov 30 09:38:38 node7 start.sh[412]: ",
+        "[pod/vllm-0/main] ", "vllm-1  | 2026-02-13T05:15:39Z ", "model-server   | ",
+    ],
+)  # fmt: skip
+def test_what_carries_a_line_is_taken_off(prefix: str) -> None:
+    lines = ["vLLM Ascend Version: 0.18.0", "export HCCL_BUFFSIZE=100", "docker run --privileged \\", "  --device /dev/davinci3 image bash", "CANN version: 8.5.0"]
+    told = report_facts([("log", number, prefix + line) for number, line in enumerate(lines, 1)])
+    packages, environment, runs, cann = (told.get(kind) for kind in (Packages, Environment, RunCommands, Cann))
+    assert packages.versions["vllm-ascend"] == "0.18.0" and environment.values["HCCL_BUFFSIZE"] == "100"
+    assert runs.commands[0].privileged and runs.commands[0].devices == ("/dev/davinci3",)
+    assert cann.version == "8.5.0"
+
+
+def test_a_table_with_bars_keeps_its_first_column() -> None:
+    rows = ["name | version", "---- | ---", "transformers | 4.57.3"]
+    assert text_of([("log", number, line) for number, line in enumerate(rows, 1)]).lines == rows
