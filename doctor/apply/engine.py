@@ -83,23 +83,32 @@ def apply_plan(site: Site, names: tuple[str, ...], reviewed: str, heard: Heard =
         journal = _journal(state)
         if (unfinished := next((one for one in journal.transactions() if one.open), None)) is not None:
             raise RefusedError("interrupted", unfinished.ident)
-        first = new_ident()
-        plan = _again(site, state, names, first, without)
-        if plan.hash != reviewed:
-            raise RefusedError("stale", plan.hash)
-        refuse_unfit(plan, site)
+        ident = new_ident()
+        try:
+            plan = _again(site, state, names, ident, without)
+            _refuse(plan, reviewed, site, journal)
+        except (RefusedError, NotPlannable):
+            state.discard(ident)
+            raise
         applied = []
         for fix in plan.fixes:
             if fix.already:
                 applied.append(Applied(fix.rule, fix.fix, Outcome.NOTHING))
                 continue
-            if failures(journal, fix) >= MOST_FAILURES:
-                raise RefusedError("failed-twice", f"{fix.rule}/{fix.fix}")
-            applied.append(_apply_one(site, state, journal, plan, fix, first, heard))
-            first = new_ident()
+            applied.append(_apply_one(site, state, journal, plan, fix, ident, heard))
+            ident = new_ident()
             if applied[-1].outcome is Outcome.BROKEN_OFF:
                 break
         return tuple(applied)
+
+
+def _refuse(plan: Plan, reviewed: str, site: Site, journal: Journal) -> None:
+    if plan.hash != reviewed:
+        raise RefusedError("stale", plan.hash)
+    refuse_unfit(plan, site)
+    for fix in plan.fixes:
+        if not fix.already and failures(journal, fix) >= MOST_FAILURES:
+            raise RefusedError("failed-twice", f"{fix.rule}/{fix.fix}")
 
 
 def refuse_unfit(plan: Plan, site: Site) -> None:

@@ -6,6 +6,7 @@ tell. What cannot be done here is a `StepPlan` with `blocked`.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import importlib
@@ -123,18 +124,26 @@ def plan_step(key: str, action: Action, context: Context) -> StepPlan:
 
 
 @functools.cache
-def change_kinds() -> Mapping[str, type[Change]]:
-    """Every kind of change, for reading a journal."""
+def change_kind(name: str) -> type[Change] | None:
+    """The kind of change of that name, for reading a journal; no more step kinds are imported than it takes, and a broken one is passed over."""
     from doctor.apply.filechange import FileChange
     from doctor.apply.kernelchange import KernelChange
 
     common: tuple[type[Change], ...] = (FileChange, KernelChange)
-    return {kind.KIND: kind for kind in (*common, *(own for name in ACTIONS for own in step_kind(name).changes))}
+    for kind in common:
+        if name == kind.KIND:
+            return kind
+    for step in ACTIONS:
+        with contextlib.suppress(ImportError):
+            for kind in step_kind(step).changes:
+                if name == kind.KIND:
+                    return kind
+    return None
 
 
 def change_of(data: Mapping[str, Any]) -> Change:
     """The change that a journal holds. Raises `ChangeError`."""
-    kind = change_kinds().get(str(data.get("kind")))
+    kind = change_kind(str(data.get("kind")))
     if kind is None:
         raise ChangeError(f"a change of a kind that this doctor does not know: {str(data.get('kind'))[:80]}")
     try:
@@ -143,4 +152,4 @@ def change_of(data: Mapping[str, Any]) -> Change:
         raise ChangeError(f"a change in the journal is not understood: {problem}") from None
 
 
-__all__ = ["Choices", "Context", "MODULES", "StepKind", "change_kinds", "change_of", "plan_step", "step_kind"]
+__all__ = ["Choices", "Context", "MODULES", "StepKind", "change_kind", "change_of", "plan_step", "step_kind"]

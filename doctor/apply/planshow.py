@@ -61,7 +61,7 @@ def _fix_lines(fix: FixPlan, speak: Speak, style: Style, language: str) -> Itera
 
 
 def _step_lines(step: StepPlan, fix: FixPlan, speak: Speak, style: Style, language: str) -> Iterator[str]:
-    yield from style.lines(f"{speak('step', key=step.key)}: {step.title[language]}", INDENT * 2, INDENT)
+    yield from style.lines(f"{speak('step', name=step.key)}: {step.title[language]}", INDENT * 2, INDENT)
     if step.blocked is not None:
         yield from style.lines(speak("step_blocked", why=step.blocked[language]), INDENT * 2)
         if step.host_commands:

@@ -12,6 +12,7 @@ import fcntl
 import hashlib
 import os
 import re
+import shutil
 import stat
 from collections.abc import Iterator, Mapping
 
@@ -66,11 +67,6 @@ class StateFolder:
         os.close(self.descriptor)
 
     @property
-    def real(self) -> str:
-        """Where it lies on this machine, for those who can only take a path."""
-        return f"/proc/{os.getpid()}/fd/{self.descriptor}"
-
-    @property
     def shown(self) -> str:
         return self.path if self.files.root == "/" else self.files.root.rstrip("/") + self.path
 
@@ -108,6 +104,12 @@ class StateFolder:
         finally:
             os.close(above)
         return TransactionFolder(descriptor, f"{self.files.root.rstrip('/')}{self.path}/transactions/{ident}")
+
+
+    def discard(self, ident: str) -> None:
+        """Removes the folder of a transaction that never began."""
+        if _ID.fullmatch(ident):
+            shutil.rmtree(f"{self.files.root.rstrip('/')}{self.path}/transactions/{ident}", ignore_errors=True)
 
 
 class TransactionFolder:

@@ -53,7 +53,7 @@ WORDS: Mapping[str, Words] = {
     "verify_next boot": Words("after the next boot, by the rule {rule}", "下次启动后，由规则 {rule} 验证"),
     "conflict": Words("conflict", "冲突"),
     "note": Words("note", "说明"),
-    "step": Words("step {key}", "步骤 {key}"),
+    "step": Words("step {name}", "步骤 {name}"),
     "step_already": Words("already so, nothing to do", "已是目标状态，无需改动"),
     "step_blocked": Words("cannot be done here: {why}", "无法在此执行：{why}"),
     "on_the_host": Words("by hand, on the host:", "请在宿主机上手工执行："),
