@@ -38,6 +38,8 @@ class PipChange:
     hashes: Mapping[str, str] = field(default_factory=dict)
     again: tuple[str, ...] = ()
     """Installed again although their version stays: a removed package took files of theirs along."""
+    damaged: tuple[str, ...] = ()
+    """Packages of which files were changed or missing before; they are put back as they were."""
 
     @property
     def subject(self) -> str:
@@ -75,13 +77,14 @@ class PipChange:
 
     def look(self, ground: Ground) -> Standing:
         names = {*self.before, *self.after}
-        if sitestate.marked(self.places):
-            return Standing.UNFINISHED
+        if state := sitestate.marked(self.places):
+            return Standing.UNFINISHED if state == sitestate.MAKING else Standing.MIXED
         found = sitestate.distributions(self.places, names)
         now = {name: ",".join(versions) for name, versions in sitestate.versions(found).items()}
         fits = [state for state, told in ((Standing.BEFORE, self.before), (Standing.AFTER, self.after)) if all(now[name] == told.get(name, "") for name in names)]
         if fits:
-            return fits[0] if all(sitestate.whole(self.places, one) for some in found.values() for one in some) else Standing.UNFINISHED
+            checked = [one for name, some in found.items() for one in some if name not in self.damaged]
+            return fits[0] if all(sitestate.whole(self.places, one) for one in checked) else Standing.UNFINISHED
         mixed = all(now[name] in (self.before.get(name, ""), self.after.get(name, "")) for name in names)
         return Standing.MIXED if mixed else Standing.OTHER
 
@@ -142,12 +145,15 @@ class PipChange:
 
     def difference(self, ground: Ground, saved: Mapping[str, Any]) -> str:
         names = sorted({*self.before, *self.after})
-        now = sitestate.versions(sitestate.distributions(self.places, names))
+        installed = sitestate.distributions(self.places, names)
+        now = sitestate.versions(installed)
         told = []
         for name in names:
             found = ",".join(now[name])
             if found not in (self.before.get(name, ""), self.after.get(name, "")):
                 told.append(f"{name}: before {self.before.get(name) or '-'}, set by doctor to {self.after.get(name) or '-'}, now {found or '-'}")
+            elif found and not all(sitestate.whole(self.places, one) for one in installed[name]):
+                told.append(f"{name} {found}: files are missing or were changed")
         return "\n".join(told)
 
     def _run(self, ground: Ground, argv: tuple[str, ...], timeout: float) -> None:
@@ -185,6 +191,7 @@ class PipChange:
             "python": one.python, "uv": one.uv, "wheels": one.wheels, "indexes": list(one.indexes), "isolation": one.isolation,
             "prefix": self.places.prefix, "sites": list(self.places.sites), "scripts": self.places.scripts,
             "before": dict(self.before), "after": dict(self.after), "hashes": dict(self.hashes), "again": list(self.again),
+            "damaged": list(self.damaged),
         }  # fmt: skip
 
     @classmethod
@@ -193,7 +200,7 @@ class PipChange:
         places = Places(str(data["prefix"]), tuple(map(str, data["sites"])), str(data["scripts"]))
         if not places.sites or not all(os.path.isabs(path) for path in (installer.python, places.prefix, *places.sites, places.scripts)):
             raise ValueError("a path that is not absolute")
-        return cls(installer, places, _texts(data["before"]), _texts(data["after"]), _texts(data["hashes"]), tuple(map(str, data["again"])))
+        return cls(installer, places, _texts(data["before"]), _texts(data["after"]), _texts(data["hashes"]), tuple(map(str, data["again"])), tuple(map(str, data["damaged"])))
 
 
 def install_environment(installer: Installer, environment: Mapping[str, str]) -> Mapping[str, str]:

@@ -55,9 +55,12 @@ def wanted(row: Release, installed: Installed, present: Mapping[str, str], names
     """
     versions = row_versions(row, installed, present)
     asked = [name for name in (names or ROW) if normalised(name) in versions]
-    pins = tuple(f"{name}=={versions[normalised(name)]}" for name in asked) + tuple(more)
     if "torch" in asked:
-        pins += tuple(f"{name}=={version}" for name in BESIDE_TORCH if name in present and (version := beside_torch(name, versions["torch"])))
+        beside = {name: version for name in BESIDE_TORCH if name in present and (version := beside_torch(name, versions["torch"]))}
+        versions, asked = {**versions, **beside}, [*asked, *beside]
+    # What is there in its version becomes a constraint: an installer that is asked for it looks at its dependencies as well, and vLLM's own
+    # pin of torch contradicts every row.
+    pins = tuple(f"{name}=={versions[name]}" for name in asked if not _is(present.get(name), versions[name])) + tuple(more)
     taken = {normalised(pin.split("==")[0]) for pin in pins}
     held = tuple(f"{name}=={version}" for name, version in sorted(versions.items()) if name not in taken and name in present)
     ranges = tuple(text for name, text in _ranges(row) if name not in taken)
@@ -67,6 +70,10 @@ def wanted(row: Release, installed: Installed, present: Mapping[str, str], names
     if ".dev" in versions["torch-npu"] or triton and triton not in compat.triton_on_pypi():
         indexes += (compat.extra_index(),)
     return Wanted(row, pins, (*held, *ranges), tuple(name for name in gone if name in present), indexes)
+
+
+def _is(current: str | None, version: str) -> bool:
+    return current is not None and version in (current, compat.public(current))
 
 
 def row_versions(row: Release, installed: Installed, present: Mapping[str, str]) -> dict[str, str]:

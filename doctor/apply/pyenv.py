@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import posixpath
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from doctor.facts.interpreter import parse_pyvenv_cfg
@@ -50,13 +50,23 @@ def read_environment(host: Host, target: Target, euid: int) -> PythonEnvironment
     conda = _there(host, f"{prefix}/conda-meta")
     kind = "uv" if "uv" in values else "venv" if values or not isinstance(settings, Unavailable) else "conda" if conda else "python"
     # A virtual environment may show the packages of its base as well; those are not its own.
-    own = tuple(site for site in target.site_packages if site.startswith(prefix.rstrip("/") + "/"))
+    own = tuple(_once(host, (site for site in target.site_packages if site.startswith(prefix.rstrip("/") + "/"))))
     pip = any(_there(host, f"{site}/pip/__main__.py") for site in own)
     uv = next((place for place in (f"{prefix}/bin/uv", *UV_PLACES) if _there(host, place)), "")
     refused = next(_refusals(host, python, prefix, kind, own, euid), None)
     if refused is None and not pip and not uv:
         refused = Words(f"neither pip nor uv was found for {clean_line(python)}", f"{clean_line(python)} 中既没有 pip，也没有找到 uv")
     return PythonEnvironment(python, prefix, kind, own, f"{prefix}/bin", pip, "" if pip else uv, refused)
+
+
+def _once(host: Host, sites: Iterable[str]) -> Iterator[str]:
+    """Each folder once: lib64 is often a link to lib."""
+    seen: set[str] = set()
+    for site in sites:
+        real = host.resolve(site)
+        if isinstance(real, str) and real not in seen:
+            seen.add(real)
+            yield site
 
 
 def _there(host: Host, path: str) -> bool:

@@ -53,6 +53,13 @@ class EnvironmentKind:
         return StepPlan(key, action, title, changes, Needs(root=root, restart=restart), effect=Effect.NEXT_START, notes=notes)
 
 
+def written(need: Lacking, context: Context) -> tuple[FileChange, ...] | Words:
+    """The changes that give the process what it lacks, for steps that bring it along themselves (a new CANN's script); why not, where it cannot be."""
+    form = context.choices.form or ("systemd" if not context.contained and not context.choices.to and unit_of(context) else "shell")
+    made = _made(form, need, context)
+    return made if isinstance(made, Words) else tuple(change for change in made if not change.nothing)
+
+
 def _made(form: str, need: Lacking, context: Context) -> tuple[FileChange, ...] | Words:
     if form == "shell":
         return _shell(need, context)

@@ -8,13 +8,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from doctor.apply import sitestate
 from doctor.apply.change import Change
 from doctor.apply.kind import Context
 from doctor.apply.looking import blocked_step, missing_values
 from doctor.apply.pipchange import PipChange, install_environment
 from doctor.apply.pipreport import CONFLICT, Installer, Resolved, complaint, parse_report, parse_uv
 from doctor.apply.plan import Disturbed, Effect, Needs, Note, StepPlan
-from doctor.apply.plan_packages import Wanted, row_of, wanted
+from doctor.apply.plan_packages import ROW, Wanted, row_of, wanted
 from doctor.apply.pyenv import PythonEnvironment, read_environment
 from doctor.apply.sitestate import Places
 from doctor.apply.users import servers_of
@@ -66,10 +67,11 @@ def _asked(action: PinPackages, context: Context, packages: Packages) -> Wanted 
         return Words("no vllm-ascend release is known that fits this machine", "没有已知的 vllm-ascend 版本适合本机")
     names = action.names if action.names or action.requirements else ()
     if action.requirements and not action.names:
-        whole = wanted(row, installed, packages.versions)
+        whole = wanted(row, installed, packages.versions, ("vllm-ascend",))
         own = {normalised(text.partition("=")[0].partition("<")[0].partition(">")[0]) for text in action.requirements}
-        held = tuple(pin for pin in whole.pins if normalised(pin.partition("==")[0]) in packages.versions) + whole.constraints
-        kept = tuple(text for text in held if normalised(text.partition("=")[0].partition("<")[0].partition(">")[0]) not in own)
+        present = tuple(f"{name}=={packages.versions[name]}" for name in ROW if name in packages.versions)
+        ranges = tuple(text for text in whole.constraints if "==" not in text)
+        kept = tuple(text for text in (*present, *ranges) if normalised(text.partition("=")[0].partition("<")[0].partition(">")[0]) not in own)
         return Wanted(row, action.requirements, kept, (), whole.indexes)
     return wanted(row, installed, packages.versions, names, action.requirements)
 
@@ -105,16 +107,8 @@ def _planned(key: str, action: PinPackages, context: Context, look: _Look, title
 
 
 def _differs(look: _Look) -> bool:
-    """Whether anything asked for is not there in that version; a range, or what is not pinned, has to be asked of the installer."""
-    present = look.packages.versions
-    pinned = [pin.partition("==") for pin in look.asked.pins]
-    return bool(look.asked.removed) or any(
-        not sep or _public(present.get(normalised(name), "")) != _public(version) and present.get(normalised(name)) != version for name, sep, version in pinned
-    )
-
-
-def _public(version: str) -> str:
-    return version.partition("+")[0]
+    """Whether anything asked for is not there; a range has to be asked of the installer."""
+    return bool(look.asked.pins or look.asked.removed)
 
 
 def _resolve(context: Context, installer: Installer, look: _Look) -> tuple[Resolved | None, tuple[Note, ...]]:
@@ -166,7 +160,9 @@ def _change(installer: Installer, look: _Look, resolved: Resolved) -> PipChange:
     after = {name: resolved.versions.get(name, "") for name in sorted(names)}
     again = tuple(name for name, version in resolved.versions.items() if present.get(name) == version)
     places = Places(environment.prefix, environment.sites, environment.scripts)
-    return PipChange(installer, places, before, after, {name: told for name, told in resolved.hashes.items() if told}, again)
+    installed = sitestate.distributions(places, [name for name, version in before.items() if version])
+    damaged = tuple(sorted(name for name, some in installed.items() if not all(sitestate.whole(places, one) for one in some)))
+    return PipChange(installer, places, before, after, {name: told for name, told in resolved.hashes.items() if told}, again, damaged)
 
 
 def _warnings(context: Context, look: _Look, change: PipChange) -> Iterator[Note]:
