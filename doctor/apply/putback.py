@@ -77,6 +77,9 @@ def _looked_at(
     foreign: list[Foreign] = []
     left: dict[int, str] = {}
     for made, change in pairs:
+        if getattr(change, "final", False):  # an ended process: it cannot be brought back
+            left[made.number] = change.subject
+            continue
         if made.change.get("kind") == "kernel" and not ground.live:  # made by a doctor on that machine: its next boot tells
             left[made.number] = change.subject
             continue

@@ -8,7 +8,7 @@ import re
 import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import IO, Any
 
 from doctor.apply.cann_package import ORDER, Machine, Package, judge_packages, package_of
 from doctor.apply.cannchange import CannChange, Piece, digest_of
@@ -18,7 +18,7 @@ from doctor.apply.kind import Context
 from doctor.apply.looking import blocked_step
 from doctor.apply.plan import Disturbed, Effect, Needs, Note, StepPlan
 from doctor.apply.plan_packages import row_of
-from doctor.apply.runfile import damage, read_head
+from doctor.apply.runfile import Read, damage, read_head
 from doctor.apply.steps import environment
 from doctor.apply.users import servers
 from doctor.facts.cann import Cann
@@ -166,15 +166,25 @@ def _unsound(context: Context, one: _File) -> Words | None:
     if told and one.sha256 not in told:
         return Words(f"the SHA-256 of {shown} is not the one beside it: {one.sha256}", f"{shown} 的 SHA-256 与随附的校验值不符：{one.sha256}")
 
-    def read(offset: int, length: int) -> bytes:
-        data = context.host.read_raw(one.path, length, offset)
-        return b"" if isinstance(data, Unavailable) else data
-
-    head = read_head(read)
+    try:
+        # Not through the Host: a recording of the machine would keep gigabytes.
+        with open(one.path, "rb") as file:
+            read = _reader(file)
+            head = read_head(read)
+            wrong = damage(head, read, one.size) if head is not None else ""
+    except OSError as problem:
+        return Words(f"{shown} cannot be read: {problem.strerror}", f"无法读取 {shown}：{problem.strerror}")
     if head is None:
         return Words(f"{shown} is no self-extracting package", f"{shown} 不是自解压安装包")
-    wrong = damage(head, read, one.size)
     return Words(f"{shown} is damaged: {wrong}", f"{shown} 已损坏：{wrong}") if wrong else None
+
+
+def _reader(file: IO[bytes]) -> Read:
+    def read(offset: int, length: int) -> bytes:
+        file.seek(offset)
+        return file.read(length)
+
+    return read
 
 
 def _sums(context: Context, path: str) -> Iterator[str]:
@@ -191,7 +201,7 @@ def _no_room(files: Sequence[_File], folder: str) -> Words | None:
     needed = 0
     for one in files:
         with open(one.path, "rb") as file:
-            head = read_head(lambda offset, length, file=file: (file.seek(offset), file.read(length))[1])  # type: ignore[misc]
+            head = read_head(_reader(file))
         needed += head.unpacked * 2 if head is not None and head.unpacked else one.size * EXPANDS
     parent = posixpath.dirname(folder)
     info = os.statvfs(parent)
