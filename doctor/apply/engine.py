@@ -16,7 +16,7 @@ from typing import Any
 from doctor.apply.change import Ground
 from doctor.apply.journal import Journal, JournalError, Transaction, undoable
 from doctor.apply.kind import Choices
-from doctor.apply.making import Applied, Event, Heard, Judged, Outcome, Verification, make_fix, new_ident
+from doctor.apply.making import STILL_FOUND, Applied, Event, Heard, Judged, Outcome, Verification, make_fix, new_ident
 from doctor.apply.plan import FixPlan, Plan
 from doctor.apply.planning import Fixable, Looked, NotPlannable, fixable, make_plan
 from doctor.apply.putback import TROUBLE, Foreign, ForeignError, PutBack, put_back
@@ -107,7 +107,7 @@ def _refuse(plan: Plan, reviewed: str, site: Site, journal: Journal) -> None:
         raise RefusedError("stale", plan.hash)
     refuse_unfit(plan, site)
     for fix in plan.fixes:
-        if not fix.already and failures(journal, fix) >= MOST_FAILURES:
+        if not fix.already and failures(journal, plan, fix) >= MOST_FAILURES:
             raise RefusedError("failed-twice", f"{fix.rule}/{fix.fix}")
 
 
@@ -120,12 +120,13 @@ def refuse_unfit(plan: Plan, site: Site) -> None:
         raise RefusedError("needs-root")
 
 
-def failures(journal: Journal, fix: FixPlan) -> int:
-    """How often this fix was tried and put back, one time after the other."""
+def failures(journal: Journal, plan: Plan, fix: FixPlan) -> int:
+    """How often just this plan was made and did not help, one time after the other. What failed for another reason (a full disk) may be tried again."""
     name, count = f"{fix.rule}/{fix.fix}", 0
     for one in journal.transactions():
         if name in one.told.get("fixes", ()):
-            count = count + 1 if one.outcome == Outcome.ROLLED_BACK.value else 0
+            same = one.told.get("plan") == plan.hash and one.why == STILL_FOUND
+            count = count + 1 if same and one.outcome == Outcome.ROLLED_BACK.value else 0
     return count
 
 

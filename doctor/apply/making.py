@@ -18,6 +18,8 @@ from doctor.apply.journal import Journal, Transaction, change_data
 from doctor.apply.plan import Effect, FixPlan
 from doctor.apply.putback import TROUBLE, ForeignError, put_back
 
+STILL_FOUND = "the rule still finds the cause"
+
 
 class Outcome(enum.Enum):
     """What became of a fix."""
@@ -99,7 +101,7 @@ def make_fix(fix: FixPlan, journal: Journal, ground: Ground, begin: Mapping[str,
             raise
         return applied
     if verification.judged is Judged.FOUND and fix.effect is Effect.NOW:
-        return _back(fix, journal, ground, "the rule still finds the cause", heard)
+        return _back(fix, journal, ground, STILL_FOUND, heard)
     fixed = verification.judged is Judged.CLEAR
     outcome = Outcome.FIXED if fixed else Outcome.PENDING
     why = "" if fixed else verification.why
@@ -167,4 +169,4 @@ def _told(problem: BaseException) -> str:
     return str(problem) or type(problem).__name__
 
 
-__all__ = ["Applied", "Event", "Heard", "Judged", "Outcome", "Verification", "Verify", "current", "make_fix", "new_ident"]
+__all__ = ["STILL_FOUND", "Applied", "Event", "Heard", "Judged", "Outcome", "Verification", "Verify", "current", "make_fix", "new_ident"]
