@@ -112,7 +112,7 @@ class FileChange:
         tell = tuple(" ".join(quoted(word) for word in argv) for argv in self.then)
         undo = (f"restore {path} {kept}", *tell)
         if self.after is None:
-            return Scripted((*keep, f"rm -f -- {path}", *tell), undo, ({"ansible.builtin.file": {"path": self.path, "state": "absent"}},))
+            return Scripted((*keep, f"rm -f -- {path}", *tell), undo, ({"ansible.builtin.file": {"path": self.path, "state": "absent"}},), (self._back(),))
         folder = quoted(os.path.dirname(self.path))
         write = (f"mkdir -p -- {folder}", *heredoc(self.path, self.after, f"{self.mode:04o}" if self.before is None else ""))
         copy = {"dest": self.path, "content": self.after, **({"mode": f"{self.mode:04o}"} if self.before is None else {})}
@@ -121,12 +121,12 @@ class FileChange:
             {"ansible.builtin.copy": copy},
             *({"ansible.builtin.command": {"argv": list(argv)}, "changed_when": False} for argv in self.then),
         )
-        back: Mapping[str, Any] = (
-            {"ansible.builtin.file": {"path": self.path, "state": "absent"}}
-            if self.before is None
-            else {"ansible.builtin.copy": {"dest": self.path, "content": self.before}}
-        )
-        return Scripted((*keep, *write, *tell), undo, made, (back,))
+        return Scripted((*keep, *write, *tell), undo, made, (self._back(),))
+
+    def _back(self) -> Mapping[str, Any]:
+        if self.before is None:
+            return {"ansible.builtin.file": {"path": self.path, "state": "absent"}}
+        return {"ansible.builtin.copy": {"dest": self.path, "content": self.before}}
 
     def data(self) -> Mapping[str, Any]:
         return {"path": self.path, "before": self.before, "after": self.after, "mode": self.mode, "then": [list(argv) for argv in self.then]}

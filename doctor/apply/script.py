@@ -20,16 +20,22 @@ PATH=/usr/sbin:/usr/bin:/sbin:/bin
 export PATH
 BACKUP=${{BACKUP:-/var/lib/ascend-doctor/script-{short}}}
 
-keep() {{ # keep FILE COPY: what is there before the first run, or that nothing is
+"""
+
+_HELPERS = {
+    "keep": r"""
+keep() { # keep FILE COPY: what is there before the first run, or that nothing is
   if [ -e "$2" ] || [ -e "$2.absent" ]; then return 0; fi
   if [ -e "$1" ]; then cp -p -- "$1" "$2"; else : > "$2.absent"; fi
-}}
-
-restore() {{ # restore FILE COPY
+}
+""",
+    "restore": r"""
+restore() { # restore FILE COPY
   if [ -e "$2" ]; then cp -p -- "$2" "$1"; elif [ -e "$2.absent" ]; then rm -f -- "$1"; fi
-}}
-
-put() {{ # put FILE MODE: standard input becomes the file, at once or not at all; MODE same keeps mode and owner
+}
+""",
+    "put": r"""
+put() { # put FILE MODE: standard input becomes the file, at once or not at all; MODE same keeps mode and owner
   file=$(readlink -f -- "$1")
   new=$(mktemp "$(dirname -- "$file")/.ascend-doctor.XXXXXX")
   cat > "$new"
@@ -37,14 +43,17 @@ put() {{ # put FILE MODE: standard input becomes the file, at once or not at all
   if [ "$2" = same ]; then chmod --reference="$file" -- "$new"; chown --reference="$file" -- "$new"; else chmod "$2" "$new"; fi
   mv -f -- "$new" "$file"
   echo "wrote $file"
-}}
-
-set_value() {{ # set_value FILE VALUE: a value of the running kernel
+}
+""",
+    "set_value": r"""
+set_value() { # set_value FILE VALUE: a value of the running kernel
   case $(cat -- "$1") in "$2" | *"[$2]"*) return 0 ;; esac
-  printf '%s\\n' "$2" > "$1"
+  printf '%s\n' "$2" > "$1"
   echo "set $1 to $2"
-}}
-"""
+}
+""",
+}
+"""Shell functions by name; a script holds those that it calls."""
 
 _TAIL = """
 case ${1:-} in
@@ -62,6 +71,7 @@ def shell_script(plan: Plan, language: str) -> str:
     undo = [line for step in reversed(_steps(plan)) for change in reversed(step.changes) for line in change.scripted().undo]
     return (
         head
+        + "".join(text for name, text in _HELPERS.items() if any(line.startswith(name + " ") for line in (*do, *undo)))
         + "\napply() {\n" + _body(['mkdir -p -- "$BACKUP"', 'chmod 0700 "$BACKUP"', *do]) + "}\n"
         + "\nundo() {\n" + _body(undo or [":"]) + "}\n"
         + _TAIL

@@ -310,7 +310,7 @@ def ground_of(root: Path) -> tuple[Ground, StateFolder]:
     files = RootFiles(str(root))
     state = StateFolder(files, "/var/lib/ascend-doctor")
     ident = "20260101T000000Z-abcdef"
-    return Ground(files, state.transaction(ident), lambda argv, timeout=0, env=None: None, False, ident), state  # type: ignore[arg-type,return-value]
+    return Ground(files, state.transaction(ident), lambda argv, timeout=0, env=None: None, False, ident), state  # type: ignore[arg-type]
 
 
 def test_who_is_no_root_is_told_so(tmp_path: Path) -> None:

@@ -31,6 +31,9 @@ fixes:
 """
 
 
+UNSAID = Choices()
+
+
 def book_of(*texts: str) -> Rulebook:
     rules = {}
     literals = {}
@@ -59,7 +62,7 @@ def make_root(folder: Path, files: Mapping[str, str] = {}) -> Path:  # noqa: B00
     return folder
 
 
-def site_of(root: Path, *rules: str, choices: Choices = Choices(), **more: object) -> Site:
+def site_of(root: Path, *rules: str, choices: Choices = UNSAID, **more: object) -> Site:
     return Site(book_of(*(rules or (RULE,))), str(root), choices=choices, environ={"USER": "tester"}, **more)  # type: ignore[arg-type]
 
 

@@ -33,6 +33,7 @@ FILES = {
     "/usr/lib64/libtcmalloc.so.4": "",
 }
 UNIT = "[Unit]\nDescription=vLLM\n[Service]\nExecStart=/opt/venv/bin/vllm serve /models/m \\\n  --port 8000\nLimitNOFILE=1024\n[Install]\n"
+SHELL, UNSAID = Choices(form="shell"), Choices()
 FACTS = (
     Cann((CannInstall(TOOLKIT, "8.3.RC1"),), None),
     Target("/opt/venv/bin/python", "process 4711", {}, 4711),
@@ -44,7 +45,7 @@ def facts(page_size: int = 4096, **values: str) -> FixedFacts:
     return FixedFacts(*FACTS, Machine(arch="aarch64", page_size=page_size), Environment(values, source="process 4711"))
 
 
-def step(root: Path, action: SetEnvironment, choices: Choices = Choices(form="shell"), given: FixedFacts | None = None) -> StepPlan:
+def step(root: Path, action: SetEnvironment, choices: Choices = SHELL, given: FixedFacts | None = None) -> StepPlan:
     context = Context(LiveHost(str(root)), given or facts(), "cann-env-not-sourced", "source", str(root), 0, choices)
     return environment.KIND.plan("environment", action, context)
 
@@ -136,7 +137,7 @@ def test_a_unit_starts_through_the_wrapper(tmp_path: Path) -> None:
     )
 
 
-def drop_in(root: Path, choices: Choices = Choices(), **service: str) -> StepPlan:
+def drop_in(root: Path, choices: Choices = UNSAID, **service: str) -> StepPlan:
     context = Context(LiveHost(str(root)), facts(), "host-ulimits-low", "raise", str(root), 0, choices)
     return systemd.KIND.plan("systemd", SystemdDropIn(service), context)
 

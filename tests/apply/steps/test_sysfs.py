@@ -84,7 +84,8 @@ def test_what_is_no_setting_or_takes_no_such_value_is_refused(tmp_path: Path, pa
 
 
 def ground(root: Path) -> Ground:
-    return Ground(RootFiles(str(root)), None, None, True, "t")  # type: ignore[arg-type]  neither is used for kernel values
+    """Neither backups nor programs are used for kernel values."""
+    return Ground(RootFiles(str(root)), None, None, True, "t")  # type: ignore[arg-type]
 
 
 def test_values_are_written_read_back_and_put_back(tmp_path: Path) -> None:
