@@ -72,8 +72,7 @@ class CannInstallKind:
 def _step(key: str, action: InstallCann, context: Context, files: Sequence[_File], machine: Machine) -> StepPlan:
     version = files[0].package.version
     title = Words(f"Install CANN {version} beside what is there", f"并存安装 CANN {version}")
-    base = "/usr/local" if context.euid == 0 else os.path.expanduser("~")
-    folder = posixpath.join(base, f"Ascend-{version}")
+    folder = posixpath.join(_base(context), f"Ascend-{version}")
     kernel = next((one.package.kernel for one in files if one.package.kernel), "")
     cann = context.fact(Cann)
     home = cann.active.path if cann and cann.active and files[0].package.part != "toolkit" else ""
@@ -99,6 +98,16 @@ def _step(key: str, action: InstallCann, context: Context, files: Sequence[_File
         tuple(Disturbed(one.pid, one.name, KEEPS) for one in running), Effect.NEXT_START, tuple(notes),
         undo=Words(f"the environment goes back to the old CANN, which is never touched, and {folder} is removed", f"环境切回旧 CANN（从未改动），并删除 {folder}"),
     )  # fmt: skip
+
+
+def _base(context: Context) -> str:
+    """Where the new folder goes: beside the Ascend folder that is there, if we may write there, else /usr/local or the home."""
+    cann = context.fact(Cann)
+    for install in cann.installs if cann else ():
+        beside, found, _ = install.path.partition("/Ascend/")
+        if found and beside and os.access(beside, os.W_OK):
+            return beside
+    return "/usr/local" if context.euid == 0 else os.path.expanduser("~")
 
 
 def _paths(context: Context) -> tuple[str, ...]:
