@@ -107,9 +107,11 @@ class DoctorApp(App[None]):
         self.push_screen(CheckupScreen(job))
 
     def open_logs(self) -> None:
+        from doctor.tui.job import HostJob
         from doctor.tui.screens.logs import LogsScreen
 
-        self.push_screen(LogsScreen())
+        live = isinstance(self.job, HostJob) and self.job.host.live
+        self.push_screen(LogsScreen(self.job.host if live and isinstance(self.job, HostJob) else None))
 
     def open_npus(self, job: Job, report: Report | None) -> None:
         from doctor.tui.cards import Look, look, told

@@ -153,7 +153,7 @@ class Table:
             "health": "" if health.upper() == "OK" else "bold $text-error", "aicore_bar": quiet, "aicore_history": quiet, "memory_history": quiet,
             "memory_bar": _level(full),
         }  # fmt: skip
-        cells = [Content.styled(padded(truncate(texts[name], room - 1, ""), room), styles.get(name, "")) for name, room in self._columns()]
+        cells = [Content.styled(_cell(texts[name], room), styles.get(name, "")) for name, room in self._columns()]
         return Content("").join(cells)
 
     def _processes(self) -> Iterator[Content]:
@@ -179,7 +179,8 @@ class Table:
 
     def _process(self, use: ChipUse, holder: Holder, what: int) -> Content:
         process, memory = holder.process, holder.process.memory_mb
-        start = padded(str(process.pid), 10) + padded(str(use.npu.npu_id), 6) + padded("-" if memory is None else f"{memory / 1024:.1f} GiB", 11)
+        held = "-" if memory is None else f"{memory / 1024:.1f} GiB"
+        start = "".join(_cell(text, room) for text, room in ((str(process.pid), 10), (str(use.npu.npu_id), 6), (held, 11)))
         command = short(" ".join(holder.argv) or process.name, 400)
         room = max(8, self.width - 10 - 6 - 11 - what)
         style = "bold $text-warning" if holder.odd else ""
@@ -187,6 +188,10 @@ class Table:
 
     def _cut(self, text: str) -> str:
         return truncate(text, self.width, "...")
+
+
+def _cell(text: str, room: int) -> str:
+    return padded(truncate(text, room - 1, ""), room)
 
 
 def _level(share: float | None) -> str:

@@ -123,9 +123,14 @@ def _finding_row(finding: Finding, rule: Rule | None, cause: Cause | None = None
     )
 
 
+LONG_SUBJECT = 16
+"""Characters from which on a subject (mostly a path) stands behind the title, so that the title is what is read first."""
+
+
 def _titled(finding: Finding) -> Words:
-    subject = f"{finding.subject}: " if finding.subject else ""
-    return Words(*(short(subject + finding.title[language], TEXT_LENGTH) for language in ("en", "zh")))
+    subject = finding.subject
+    head, tail = (f"{subject}: ", "") if subject and len(subject) < LONG_SUBJECT else ("", f" ({subject})" if subject else "")
+    return Words(*(short(head + finding.title[language] + tail, TEXT_LENGTH) for language in ("en", "zh")))
 
 
 def _verdict_row(verdict: Verdict, rule: Rule | None) -> Row:

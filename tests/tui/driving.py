@@ -19,6 +19,9 @@ from doctor.tui.screens.checkup import CheckupScreen
 HOSTS = Path(__file__).resolve().parents[2] / "fixtures" / "hosts"
 OLD_DRIVER = "driver-too-old-for-cann"
 
+PATIENCE = 120
+"""Seconds until something that does not come is a failure."""
+
 Act = Callable[["Driven"], Awaitable[None]]
 
 
@@ -47,29 +50,42 @@ class Driven:
         await self.app.workers.wait_for_complete()
         await self.pilot.pause()
 
+    async def until(self, text: str) -> None:
+        """Waits for a text that something behind the screen brings."""
+
+        async def there() -> None:
+            while text not in self.text:
+                await self.pilot.pause(0.01)
+
+        try:
+            await asyncio.wait_for(there(), PATIENCE)
+        except asyncio.TimeoutError:
+            raise AssertionError(f"{text!r} did not come:\n{self.text}") from None
+
     async def examined(self) -> CheckupScreen:
         """The checkup on top, once its examination is over."""
         screen = self.app.screen
         assert isinstance(screen, CheckupScreen)
-        await asyncio.wait_for(screen.idle.wait(), 120)
+        await asyncio.wait_for(screen.idle.wait(), PATIENCE)
         await self.pilot.pause()
         return screen
 
 
 @asynccontextmanager
-async def opened(job: Job, size: tuple[int, int] = (80, 24), language: str = "en") -> AsyncIterator[Driven]:
-    app = DoctorApp(job, language)
+async def opened(job: Job, size: tuple[int, int] = (80, 24), language: str = "en", *, examined: bool = True, **given: Any) -> AsyncIterator[Driven]:
+    app = DoctorApp(job, language, **given)
     async with app.run_test(size=size, notifications=True) as pilot:
         driven = Driven(app, pilot)
-        await driven.examined()
+        if examined:
+            await driven.examined()
         yield driven
 
 
-def drive(job: Job, act: Act, size: tuple[int, int] = (80, 24), language: str = "en") -> None:
-    """Runs `act` in the app of a job."""
+def drive(job: Job, act: Act, size: tuple[int, int] = (80, 24), language: str = "en", *, examined: bool = True, **given: Any) -> None:
+    """Runs `act` in the app of a job, after its examination unless that does not matter."""
 
     async def whole() -> None:
-        async with opened(job, size, language) as driven:
+        async with opened(job, size, language, examined=examined, **given) as driven:
             await act(driven)
 
     asyncio.run(whole())

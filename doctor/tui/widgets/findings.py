@@ -59,6 +59,7 @@ class Findings(ScrollView, can_focus=True):
         super().__init__()
         self.cursor_row = 0
         self._shown: list[Row] = []
+        self._moved = False  # until the user moves it, the cursor stands on the first row, whatever comes in before it
         self._tops: list[int] = [0]
         self._speak: Speak | None = None
         self._language = "en"
@@ -79,7 +80,7 @@ class Findings(ScrollView, can_focus=True):
 
     def show(self, rows: Sequence[Row], speak: Speak, language: str) -> None:
         """Shows these rows in place of the others."""
-        kept = self.current.key if self.current else ""
+        kept = self.current.key if self.current and self._moved else ""
         self._shown, self._speak, self._language = list(rows), speak, language
         self.cursor_row = next((number for number, row in enumerate(rows) if row.key == kept), 0)
         self._lay_out()
@@ -180,7 +181,7 @@ class Findings(ScrollView, can_focus=True):
         row = max(0, min(row, len(self._shown) - 1))
         if row == self.cursor_row:
             return
-        old, self.cursor_row = self.cursor_row, row
+        old, self.cursor_row, self._moved = self.cursor_row, row, True
         before = self.scroll_offset.y
         self._into_view()
         if self.scroll_offset.y == before:

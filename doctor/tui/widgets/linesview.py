@@ -88,7 +88,7 @@ class LinesView(ScrollView, can_focus=True):
 
     def on_resize(self) -> None:
         self._measure()
-        self.call_after_refresh(self.mark, self.marked)  # a file may have been opened before there was a size
+        self.call_after_refresh(lambda: self.mark(self.marked))  # a file may have been opened before there was a size
 
     # Painting
 
