@@ -34,7 +34,7 @@ OPTION = re.compile(
     r"(?P<value>\\{0,15}\"[^\"\n]{0,4096}\"|\\{0,15}'[^'\n]{0,4096}'|[^\s\"'\\;&|)]{1,4096})"
 )
 NOT_SECRET_BEFORE = re.compile(
-    r"(?i)(?:eos|bos|pad|unk|mask|sep|cls|stop|next|per|image|video|audio|first|last|max|min|num|speech|think|start|end|special|prompt|"
+    r"(?i)(?<![A-Za-z])(?:eos|bos|pad|unk|mask|sep|cls|stop|next|per|image|video|audio|first|last|max|min|num|speech|think|start|end|special|prompt|"
     r"output|input|completion|context|draft|dummy|vision|begin|sot|eot|unexpected|invalid|unknown|added|each|this|time|s|ms|every|new|the|no)[-_ ]$"
 )
 """What stands before "token" where it is one of a language model."""
@@ -45,9 +45,9 @@ HARMLESS = re.compile(
 """Values that are no secrets: nothing, a switch, a placeholder."""
 
 HEADERS = re.compile(
-    r"(?i)(?P<head>\b(?:proxy-)?authorization\\{0,15}[\"']?\]?[ \t]{0,8}[:=,][ \t]{0,8}b?\\{0,15}[\"']?(?:[ \t]{0,4}(?:bearer|basic|token|digest|negotiate|apikey|aws4-hmac-sha256)[ \t]{1,4})?)"
+    r"(?i)(?P<head>\b(?:proxy-)?authorization\\{0,15}[\"']?\]?[ \t]{0,8}[:=,][ \t]{0,8}(?:b(?=[\"']))?\\{0,15}[\"']?(?:[ \t]{0,4}(?:bearer|basic|token|digest|negotiate|apikey|aws4-hmac-sha256)[ \t]{1,4})?)"
     r"(?P<value>[^\s\"'\\]{1,8192}(?:,[ \t]{0,4}[^\s\"'\\]{1,2048}){0,12})"
-    r"|(?P<head2>\b(?:set-)?cookie\\{0,15}[\"']?[ \t]{0,8}[:=,][ \t]{0,8}b?\\{0,15}[\"']?)(?P<value2>[^\"'\\\n]{1,8192})"
+    r"|(?P<head2>\b(?:set-)?cookie\\{0,15}[\"']?[ \t]{0,8}[:=,][ \t]{0,8}(?:b(?=[\"']))?\\{0,15}[\"']?)(?P<value2>[^\"'\\\n]{1,8192})"
     r"|(?P<head3>\b(?:bearer|basic)[ \t]{1,4})(?P<value3>[A-Za-z0-9._~+/=-]{16,8192})"
 )
 USERINFO = re.compile(r"(?P<scheme>\b[A-Za-z][A-Za-z0-9+.-]{0,30}:\\?/\\?/)(?P<info>[^\s/\\?#\"'<>@]{1,1024}(?:@[^\s/\\?#\"'<>@]{1,1024}){0,2})@(?=[\w\[])")

@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from urllib.parse import quote, quote_plus, unquote
 
-from doctor.bundle import patterns
+from doctor.bundle import patterns, public
 from doctor.bundle.patterns import MASK
 from doctor.bundle.pseudonyms import Pseudonyms
 
@@ -172,8 +172,16 @@ class Redactor:
         if depth < DEPTH:
             text = self._encoded(text, depth, self._apply)
         text = _sub(patterns.SERIALS, patterns.NEAR_SERIALS, self._serial, text)
-        text = self._addresses(text)
-        return self._names_in(text)
+        text = self._names_in(self._addresses(text))
+        if self.profile == "public":
+            text = public.masked(text, self.names, self._seed, self._count)
+        return text
+
+    def _seed(self, name: str, stand_in: str) -> None:
+        self._seeds.setdefault(name.lower(), stand_in)
+
+    def _count(self, kind: str) -> None:
+        self.counts[kind] += 1
 
     def _counted(self, kind: str) -> Callable[[re.Match[str]], str]:
         def masked(match: re.Match[str]) -> str:

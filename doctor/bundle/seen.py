@@ -228,8 +228,12 @@ class Masked:
         if seen.kind == "processes":
             return tuple(map(self._process, answer))
         if seen.kind == "listening":
-            return tuple(dataclasses.replace(each, address=mask(each.address)) for each in answer)
+            return tuple(map(self._listener, answer))
         return answer
+
+    def _listener(self, each: Listener) -> Listener:
+        port = self._redactor.names.port(each.port) if self._redactor.profile == "public" else each.port
+        return dataclasses.replace(each, address=self._redactor.text(each.address), port=port)
 
     def _process(self, process: Process) -> Process:
         mask = self._redactor.text

@@ -90,7 +90,7 @@ class PlainHost:
 
     def processes(self) -> tuple[Process, ...] | Unavailable:
         for output in self._outputs:
-            if _is(output, "ps") and (found := tuple(_processes(output.stdout, self._uids()))):
+            if _is(output, "ps") and (found := tuple(parse_ps(output.stdout, self._uids()))):
                 return found
         return Unavailable("processes", Why.NOT_RECORDED)
 
@@ -112,7 +112,7 @@ class PlainHost:
 
     def now(self) -> datetime:
         """The time that a recorded `date` printed, else that of this machine: the files' own times tell when they were copied."""
-        dates = (_date(output.stdout.strip()) for output in self._outputs if _is(output, "date"))
+        dates = (parse_date(output.stdout.strip()) for output in self._outputs if _is(output, "date"))
         return next((date for date in dates if date), datetime.now(timezone.utc))
 
     def boot_id(self) -> str | Unavailable:
@@ -211,7 +211,7 @@ def parse_env(text: str) -> dict[str, str]:
 _PS_COLUMNS = {"CMD": "args", "COMMAND": "args", "ARGS": "args", "UID": "user", "STAT": "state", "S": "state"}
 
 
-def _processes(text: str, uids: Mapping[str, int]) -> Iterator[Process]:
+def parse_ps(text: str, uids: Mapping[str, int]) -> Iterator[Process]:
     """The rows of `ps -eo pid,ppid,user,args`, `ps aux` or `ps -ef`, by their heading. Where one argument ends is lost in it."""
     heading, *rows = text.splitlines() or [""]
     columns = [_PS_COLUMNS.get(name, name.lower()) for name in heading.split()]
@@ -233,7 +233,7 @@ def _is_number(text: str) -> bool:
     return text.isascii() and text.isdecimal() and len(text) < 12
 
 
-def _date(text: str) -> datetime | None:
+def parse_date(text: str) -> datetime | None:
     """What `date`, `date -u`, `date -R`, `date -I…` or `date +%s` printed."""
     try:
         if _is_number(text):
@@ -258,4 +258,4 @@ def _aware(date: datetime) -> datetime:
     return date.replace(tzinfo=timezone.utc) if date.tzinfo is None else date.astimezone(timezone.utc)
 
 
-__all__ = ["PlainHost", "parse_env"]
+__all__ = ["PlainHost", "parse_date", "parse_env", "parse_ps"]
