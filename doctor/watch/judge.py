@@ -149,7 +149,8 @@ def judge(series: Series, settings: Settings = Settings()) -> Trend:  # noqa: B0
     window = points[-1].t - points[0].t
     if whole is None or len(bins.values) < LEAST_BINS // 2:
         return Trend(series.name, Verdict.TOO_SHORT, "few", series.unit, window, points[-1].value, gaps=gaps)
-    facts = _Facts(series, points, bins, whole, window, gaps)
+    axis = _axis(bins, whole)
+    facts = _Facts(series, points, bins, whole, axis, theil_sen(axis, bins.values) or whole, window, gaps)
     trend = facts.trend(*_decide(facts, settings))
     return _with_end(trend, series, settings)
 
@@ -239,6 +240,11 @@ class _Facts:
     points: tuple[Point, ...]
     bins: _Bins
     whole: Slope
+    """Against time."""
+    axis: list[float]
+    """What the value follows better: time, or the requests served."""
+    along: Slope
+    """Against that axis."""
     window: float
     gaps: int
 
@@ -248,13 +254,9 @@ class _Facts:
         return max(absolute, share * abs(median(self.bins.values)))
 
     @property
-    def growth(self) -> float:
-        return self.whole.value * (self.bins.times[-1] - self.bins.times[0])
-
-    @property
     def detectable(self) -> float:
         """Per second."""
-        return max(1.25 * self.floor / self.window, POWER * self.whole.error)
+        return max(1.25 * self.floor / self.window, POWER * self.along.error * (self.axis[-1] - self.axis[0]) / self.window)
 
     def trend(self, verdict: Verdict, why: str, late: float | None, used: Slope) -> Trend:
         level = self.bins.values[-1]
@@ -269,24 +271,23 @@ def _decide(facts: _Facts, settings: Settings) -> tuple[Verdict, str, float | No
     bins, whole = facts.bins, facts.whole
     if facts.window < settings.least_suspect * 0.98:
         return Verdict.TOO_SHORT, "short", None, whole
-    values = bins.values
+    values, along = bins.values, facts.along
     capped = False
     if bins.load is not None:
         effect = load_effect(bins.times, values, bins.load)
-        if effect:
+        if effect and facts.axis is bins.times:
             mean = sum(bins.load) / len(bins.load)
             values = [value - effect * (load - mean) for value, load in zip(values, bins.load, strict=True)]
-            whole = theil_sen(bins.times, values) or whole
+            along = whole = theil_sen(bins.times, values) or whole
         capped = correlation(bins.times, bins.load) > 0.8 and max(bins.load) > 1.5 * max(min(bins.load), 0.5)
-    span = bins.times[-1] - bins.times[0]
-    if whole.low <= 0 or not whole.rises(SURE, Z99):
+    if along.low <= 0 or not along.rises(SURE, Z99):
         return Verdict.NO_LEAK, "flat", None, whole
-    if whole.value * span < facts.floor:
+    if along.value * (facts.axis[-1] - facts.axis[0]) < facts.floor:
         return Verdict.NO_LEAK, "small", None, whole
-    late, flattens = _flattening(_axis(bins), values)
+    late, flattens = _flattening(facts.axis, values)
     if flattens:
         return Verdict.NO_LEAK, "flattens", late, whole
-    if _steps(bins.times, values, facts.floor):
+    if _steps(facts.axis, values, facts.floor):
         return Verdict.NO_LEAK, "steps", late, whole
     if capped:
         return Verdict.SUSPECT, "load_rises", late, whole
@@ -295,14 +296,13 @@ def _decide(facts: _Facts, settings: Settings) -> tuple[Verdict, str, float | No
     return Verdict.LEAK, "rising", late, whole
 
 
-def _axis(bins: _Bins) -> list[float]:
-    """Time, or the requests served where the value follows those better (it stands still at night)."""
-    if bins.requests is None or bins.requests[-1] - bins.requests[0] < 50 or any(b < a for a, b in zip(bins.requests, bins.requests[1:], strict=False)):
+def _axis(bins: _Bins, by_time: Slope) -> list[float]:
+    """Time, or the requests served where the value follows those clearly better (it stands still at night)."""
+    served = bins.requests
+    if served is None or served[-1] - served[0] < 50 or any(later < earlier for earlier, later in zip(served, served[1:], strict=False)):
         return bins.times
-    by_time, by_work = theil_sen(bins.times, bins.values), theil_sen(bins.requests, bins.values)
-    if by_time is None or by_work is None or by_work.noise > 0.7 * by_time.noise:
-        return bins.times
-    return bins.requests
+    by_work = theil_sen(served, bins.values)
+    return bins.times if by_work is None or by_work.noise > 0.7 * by_time.noise else served
 
 
 def _flattening(axis: list[float], values: list[float]) -> tuple[float | None, bool]:
@@ -324,7 +324,7 @@ def _flattening(axis: list[float], values: list[float]) -> tuple[float | None, b
 
 def _steps(times: list[float], values: list[float], floor: float) -> bool:
     """Whether a few jumps make up the growth: new largest shapes, retained bursts."""
-    usual_step = median([later - earlier for earlier, later in zip(times, times[1:], strict=False)])
+    usual_step = median([later - earlier for earlier, later in zip(times, times[1:], strict=False) if later > earlier]) or 1.0
     spans = [max(1.0, (later - earlier) / usual_step) for earlier, later in zip(times, times[1:], strict=False)]  # a gap holds more than one step
     rises = [(later - earlier) / span for earlier, later, span in zip(values, values[1:], spans, strict=False)]
     usual = 1.4826 * median([abs(rise - median(rises)) for rise in rises])

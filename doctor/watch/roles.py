@@ -35,6 +35,10 @@ def members(processes: Sequence[Process], pids: Sequence[int] = (), own: int = 0
     for process in processes:
         if process.pid not in roles and (role := _beside(process)) is not None:
             roles[process.pid] = role
+    for pid in {process.ppid for process in processes if roles.get(process.pid) == "engine"}:
+        # However the server was started (`python -c …`, a script of its own): whoever has an engine core below it serves.
+        if roles.get(pid, "other") == "other" and any(process.pid == pid and process.pid > 1 and process.argv for process in processes):
+            roles[pid] = "api"
     if pids:
         wanted = _descendants(processes, set(pids))
         found = [process for process in processes if process.pid in wanted]
@@ -74,8 +78,11 @@ def _label(process: Process) -> str:
     if "::" in title:
         return title[:60]
     program = posixpath.basename(title) or process.name
-    script = next((posixpath.basename(word) for word in process.argv[1:3] if word and not word.startswith("-")), "")
-    return f"{program} {script}".strip()[:60] if program.startswith("python") else program[:60]
+    if not program.startswith("python"):
+        return program[:60]
+    first = next((word for word in process.argv[1:4] if word not in ("-B", "-u", "-I", "-s", "-E")), "")
+    script = "-c" if first == "-c" else posixpath.basename(process.argv[process.argv.index("-m") + 1]) if first == "-m" and process.argv[-1] != "-m" else posixpath.basename(first)
+    return f"{program} {script}".strip()[:60]
 
 
 def zombies(processes: Sequence[Process], of: Sequence[Member]) -> dict[int, int]:

@@ -235,15 +235,19 @@ class Sampler:
     # The server's own pages and its log
 
     def _find_address(self) -> None:
+        """Of the first API server: from its arguments, else from the port that it listens on."""
         if self._target.url:
             return
-        for member in self.members:
-            command = parse_command(member.argv, "", pid=member.pid) if member.role == "api" else None
+        servers = [member for member in self.members if member.role == "api"]
+        for member in servers:
+            command = parse_command(member.argv, "", pid=member.pid)
             if command is not None:
-                port = whole(command.flags.get("port") or "") or DEFAULT_PORT
-                self.url = f"http://127.0.0.1:{port}"
+                self.url = f"http://127.0.0.1:{whole(command.flags.get('port') or '') or DEFAULT_PORT}"
                 return
-        self.url = ""
+        listening = self._host.listening() if servers else ()
+        pids = {member.pid for member in servers}
+        ports = [each.port for each in listening if each.pid in pids] if isinstance(listening, tuple) else []
+        self.url = f"http://127.0.0.1:{ports[0]}" if ports else ""
 
     def _metrics(self, processes: Sequence[ProcessSample]) -> tuple[dict[str, float] | None, str, int | None]:
         if not self.url:

@@ -33,7 +33,7 @@ JUDGE_EVERY = 20
 
 Listener = Callable[[str, Any], None]
 
-AREAS = ("leak", "hang", "memory", "perf", "hccl", "serving", "npu", "graph")
+AREAS = ("leak", "hang", "memory", "hccl", "serving", "npu")
 """Areas whose causes explain growth and stalls."""
 
 SEVERITY = {Verdict.SUSPECT: Severity.NOTE, Verdict.LEAK: Severity.WARN, Verdict.CRITICAL: Severity.FAIL}
