@@ -23,7 +23,22 @@ USAGE, CANNOT, INTERRUPTED = 2, 3, 130
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """The console script."""
-    sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+    given = sys.argv[1:] if arguments is None else arguments
+    if "fix" in given or "undo" in given:
+        _isolated(given)
+    sys.exit(run(given))
+
+
+def _isolated(arguments: Sequence[str]) -> None:
+    """What changes a machine as root starts anew, out of reach of PYTHON*, LD_* and the current folder."""
+    from doctor.apply.isolate import OthersCanChangeItError, isolate, wanted
+
+    if wanted(arguments):
+        try:
+            isolate(arguments)
+        except OthersCanChangeItError as problem:
+            message = f"{problem} can be changed by others, so doctor does not run from there as root"
+            sys.exit(_failed(arguments, "usage", message, USAGE))
 
 
 def run(arguments: Sequence[str]) -> int:

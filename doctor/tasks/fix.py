@@ -141,12 +141,18 @@ def _planned(options: Options, speak: Speak, plan: Plan, names: Sequence[str]) -
         return enveloped(options, plan=plan_json(plan, options.language))
     lines = list(plan_lines(plan, speak, options.style, options.language))
     if all(fix.already for fix in plan.fixes):
-        lines.append(speak("all_already"))
+        lines += _already(plan, speak)
     elif plan.applicable:
         lines += [speak("changes_nothing"), speak("to_apply", command=f"doctor fix {' '.join(names)} --apply")]
     else:
         lines += [speak("changes_nothing"), speak("not_applicable")]
     return _text(lines)
+
+
+def _already(plan: Plan, speak: Speak) -> list[str]:
+    """That nothing is to be done, and what the cause that is still found waits for."""
+    waiting = {(step.effect.value, fix.rule) for fix in plan.fixes for step in fix.steps if step.effect.value != "now"}
+    return [speak("all_already"), *(f"{speak('verify')}: {speak(f'verify_{effect}', rule=rule)}" for effect, rule in sorted(waiting))]
 
 
 def _scripted(options: Options, speak: Speak, plan: Plan, path: str, kind: str) -> Answer:
@@ -176,7 +182,7 @@ def _applied(
     from doctor.apply.planshow import applied_json, plan_json, result_line
 
     if all(fix.already for fix in plan.fixes):
-        return _outcome(options, [speak("all_already")], {"plan": plan_json(plan, options.language), "fix": {"applied": []}}, 0)
+        return _outcome(options, _already(plan, speak), {"plan": plan_json(plan, options.language), "fix": {"applied": []}}, 0)
     try:
         refuse_unfit(plan, place)
         reviewed = _confirmed(options, speak, plan, yes, plan_hash)
