@@ -63,6 +63,8 @@ class WriteFile:
     mode: str = "0644"
     """Octal, of a file that does not exist yet; one that does keeps its own."""
     block: str = ""
+    effect: str = "now"
+    """now, start (of the server), login, boot: from when on it counts."""
 
 
 @dataclass(frozen=True)
@@ -92,10 +94,11 @@ class SystemdDropIn:
 @dataclass(frozen=True)
 class PinPackages:
     """`packages`: Python packages of the target. `names` of the row of its release (() for the whole row), or `requirements` of their own
-    ("numpy<2"). `build` "no-isolation" builds source archives with what the environment holds."""
+    ("numpy<2"). `remove` are packages that have to go. `build` "no-isolation" builds source archives with what the environment holds."""
 
     names: tuple[str, ...] = ()
     requirements: tuple[str, ...] = ()
+    remove: tuple[str, ...] = ()
     build: str = ""
 
 
@@ -132,10 +135,13 @@ class RemoveLeftovers:
 
 @dataclass(frozen=True)
 class CorrectCommand:
-    """`command`: the command or file that starts vLLM, corrected, written beside the original."""
+    """`command`: the command or file that starts vLLM, corrected, written beside the original. `set` gives flags a value (an object in JSON
+    is merged into the one that is there), `drop` takes flags out; names without dashes."""
 
     file: str = ""
     """"" for every file that the finding names."""
+    set: Mapping[str, str] = field(default_factory=dict)
+    drop: tuple[str, ...] = ()
 
 
 Action = (

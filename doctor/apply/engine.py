@@ -145,14 +145,20 @@ def _again(site: Site, state: StateFolder, names: tuple[str, ...], ident: str, w
 def _apply_one(site: Site, state: StateFolder, journal: Journal, plan: Plan, fix: FixPlan, ident: str, heard: Heard) -> Applied:
     with _ground(site, state, ident) as ground:
         begin = {"plan": plan.hash, "root": plan.root, "machine": plan.machine, "boot": _boot(site), "who": _who(site)}
-        applied = make_fix(fix, journal, ground, begin, lambda one: _verified(site, one), heard)
+        try:
+            applied = make_fix(fix, journal, ground, begin, lambda one: _verified(site, one), heard)
+        except OSError as problem:
+            raise RefusedError("unsafe", f"{state.shown}: {problem.strerror or problem}") from None
     _audit(site, f"{applied.outcome.value} {fix.rule}/{fix.fix} transaction {ident}")
     return applied
 
 
 def _verified(site: Site, fix: FixPlan) -> Verification:
     """The rule's answer on fresh facts; old logs are not asked again, for they tell of before."""
-    verdict = site.look(only=(fix.rule,), logs=False).examination.verdicts[0]
+    try:
+        verdict = site.look(only=(fix.rule,), logs=False).examination.verdicts[0]
+    except Exception as problem:  # noqa: BLE001  a fact that breaks says nothing about the fix, and must not leave it half done
+        return Verification(Judged.UNKNOWN, clean_line(f"{type(problem).__name__}: {problem}")[:400])
     if verdict.outcome is RuleOutcome.CLEAR:
         return Verification(Judged.CLEAR)
     if verdict.outcome is RuleOutcome.FOUND:

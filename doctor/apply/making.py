@@ -84,12 +84,12 @@ def new_ident() -> str:
 
 
 def make_fix(fix: FixPlan, journal: Journal, ground: Ground, begin: Mapping[str, Any], verify: Verify, heard: Heard) -> Applied:
-    """Applies one fix that has something to change."""
+    """Applies one fix that has something to change. Raises OSError where not even the journal's first record can be written."""
     ident = ground.transaction
     journal.append("begin", ident, fixes=[f"{fix.rule}/{fix.fix}"], steps=[step.key for step in fix.steps], **begin)
     heard(Event("begin", fix.rule))
-    ground.reached("begun")
     try:
+        ground.reached("begun")
         _make_all(fix, journal, ground, heard)
         heard(Event("verify", fix.rule))
         ground.reached("made")
@@ -105,7 +105,10 @@ def make_fix(fix: FixPlan, journal: Journal, ground: Ground, begin: Mapping[str,
     fixed = verification.judged is Judged.CLEAR
     outcome = Outcome.FIXED if fixed else Outcome.PENDING
     why = "" if fixed else verification.why
-    _end(journal, ground, fix, outcome, why, heard)
+    try:
+        _end(journal, ground, fix, outcome, why, heard)
+    except OSError as problem:
+        outcome, why = Outcome.BROKEN_OFF, f"the journal cannot be written: {_told(problem)}"
     return Applied(fix.rule, fix.fix, outcome, ident, why, fix.effect)
 
 

@@ -27,7 +27,7 @@ WORDS: Mapping[str, Words] = {
     # Listing
     "nothing_found": Words("Nothing was found that has a fix.", "没有发现可修复的问题。"),
     "can": Words("doctor fix {name}", "doctor fix {name}"),
-    "by_hand": Words("by hand: doctor explain {rule}", "手工处理：doctor explain {rule}"),
+    "by_hand": Words("doctor explain {rule}", "doctor explain {rule}"),
     "already_so": Words("already done", "已完成"),
     "safe": Words("safe", "安全"),
     "ask": Words("with care", "需确认"),
@@ -63,7 +63,6 @@ WORDS: Mapping[str, Words] = {
     "to_apply": Words("To apply: {command}", "执行：{command}"),
     "not_applicable": Words("This plan cannot be applied as it is.", "该方案目前无法执行。"),
     "all_already": Words("Everything is as wanted already; nothing is to be done.", "已是目标状态，无需改动。"),
-    "tried": Words("tried {count} times before and put back each time", "此前已尝试 {count} 次，均已回退"),
     # Applying
     "ask_safe": Words("Apply this plan? [y/N] ", "执行该方案？[y/N] "),
     "ask_typed": Words("This fix changes how things behave. Type {rule} to apply it: ", "该修复会改变系统行为。请输入 {rule} 以执行："),
@@ -81,7 +80,6 @@ WORDS: Mapping[str, Words] = {
     "until_next login": Words("until the next login", "待下次登录后才能验证"),
     "until_next boot": Words("until the next boot", "待下次启动后才能验证"),
     "undo_with": Words("To undo: doctor undo {transaction}", "撤销：doctor undo {transaction}"),
-    "snapshot_at": Words("What was seen before the change: {path}", "修改前的快照：{path}"),
     # Undo and history
     "undone": Words("{transaction}: put back.", "{transaction}：已恢复。"),
     "undone_nothing": Words("{transaction}: everything was as before already.", "{transaction}：已是修改前的状态。"),

@@ -320,3 +320,46 @@ def test_who_is_no_root_is_told_so(tmp_path: Path) -> None:
     plan = make_plan(site.look(), NAME)
     with pytest.raises(RefusedError, match=r"needs-root|not-applicable"):
         apply_plan(site, NAME, plan.hash)
+
+
+@pytest.mark.usefixtures("unverifiable")
+def test_a_journal_that_cannot_be_written_any_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """ENOSPC from a stand-in of the journal's writing, at each of its records; once there is room, an undo puts everything back."""
+    files, name = {"/etc/there.conf": "old\n", "/etc/others.conf": "theirs\n"}, ("host-two-files",)
+    for number in range(1, 9):
+        root = make_root(tmp_path / f"{number}", files)
+        site, before = site_of(root, TWO_FILES), picture(root)
+        reviewed, written = planned(site, name), [0]
+
+        def full(descriptor: int, data: bytes, written: list[int] = written, number: int = number) -> None:
+            written[0] += 1
+            if written[0] >= number:
+                os.write(descriptor, data[:20])
+                raise OSError(28, "No space left on device")
+            os.write(descriptor, data)
+
+        with monkeypatch.context() as patch:
+            patch.setattr("doctor.apply.journal.write_all", full)
+            if number == 1:
+                with pytest.raises(RefusedError, match="No space"):
+                    apply_plan(site, name, reviewed)
+            else:
+                (done,) = apply_plan(site, name, reviewed)
+                assert done.outcome is Outcome.BROKEN_OFF and "No space left" in done.why
+        if number > 1:
+            undo(site)
+        assert picture(root) == before
+
+
+def test_an_interrupt_from_the_keyboard_goes_back_first(tmp_path: Path) -> None:
+    root = make_root(tmp_path / "root", {"/etc/there.conf": "old\n", "/etc/others.conf": "theirs\n"})
+    before, name = picture(root), ("host-two-files",)
+
+    def interrupt(point: str) -> None:
+        if point == "changed 2":
+            raise KeyboardInterrupt
+
+    site = site_of(root, TWO_FILES, reached=interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        apply_plan(site, name, planned(site, name))
+    assert picture(root) == before and history(site)[0].outcome == "rolled back"

@@ -12,7 +12,8 @@ from doctor.apply.filechange import FileChange
 from doctor.apply.kernelchange import KernelChange, chosen
 from doctor.apply.kind import Context
 from doctor.apply.looking import blocked_step, in_container, missing_values, needs_root, text_of
-from doctor.apply.plan import Effect, Needs, Note, StepPlan
+from doctor.apply.plan import Disturbed, Effect, Needs, Note, StepPlan
+from doctor.apply.users import servers
 from doctor.fix import SetSysfs
 from doctor.host import KIB, Host, Unavailable
 from doctor.words import Words
@@ -53,8 +54,13 @@ class SysfsKind:
         made: list[Change] = [change for change in (file, value) if change is not None and not change.nothing]
         return StepPlan(
             key, action, title, tuple(made), Needs(root=needs_root(context, path)),
-            effect=Effect.NOW if context.live else Effect.NEXT_BOOT, notes=tuple(_notes(context, action, path, lines, kept)),
+            effect=Effect.NOW if context.live else Effect.NEXT_BOOT, disturbs=_disturbed(context) if value in made else (), notes=tuple(_notes(context, action, path, lines, kept)),
         )  # fmt: skip
+
+
+def _disturbed(context: Context) -> tuple[Disturbed, ...]:
+    how = Words("it goes on; speed and latency may change while it runs", "不会中断，运行中的速度和时延可能变化")
+    return tuple(Disturbed(server.pid, server.name, how) for server in servers(context) if server.pid)
 
 
 def _running(host: Host, action: SetSysfs) -> dict[str, str] | Words:
