@@ -15,6 +15,10 @@ from typing import Any, Literal
 from doctor.rulepackage import data_text
 from doctor.versions import Scheme, compare, satisfies
 
+TOLERANT_TORCH_NPU = ("8.0.RC2", "8.3.RC2")
+"""CANN versions, both included, on all of which the torch_npu builds 2.1 to 2.7 run: up to 8.3.RC1 by the compatibility page of the Ascend
+extension 7.2.0 (hiascend.com, Pytorch/720 releasenote_0005), 8.3.RC2 by the images of vllm-ascend 0.11.0, which have torch_npu 2.7.1."""
+
 Confidence = Literal["official", "indirect"]
 
 DRIVER_COMPARABLE = ("a2", "a3", "310p")

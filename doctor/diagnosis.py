@@ -27,12 +27,13 @@ def diagnose(verdicts: Iterable[Verdict], rules: Mapping[str, Rule]) -> tuple[Ca
     """The causes, most important first: severity, then confidence, then what it rests on, then the earliest in the log."""
     findings = sorted((finding for verdict in verdicts for finding in verdict.findings), key=lambda finding: _order(finding, rules))
     parents = {index: _parent(finding, findings, rules) for index, finding in enumerate(findings)}
+    roots = {index: _root(index, parents, findings, rules) for index in parents}
     children: dict[int, list[Finding]] = {}
     for index, finding in enumerate(findings):
-        root = _root(index, parents)
+        root = roots[index]
         if root != index:
             children.setdefault(root, []).append(finding)
-    causes = [_cause(findings[index], children.get(index, []), rules) for index in range(len(findings)) if _root(index, parents) == index]
+    causes = [_cause(findings[index], children.get(index, []), rules) for index in range(len(findings)) if roots[index] == index]
     return tuple(sorted(causes, key=lambda cause: _order(cause.finding, rules)))
 
 
@@ -62,8 +63,12 @@ def _parent(finding: Finding, findings: Sequence[Finding], rules: Mapping[str, R
         and (finding.rule in rules[other.rule].explains or other.rule in rule.yields_to)
         and not (other.confidence is Confidence.POSSIBLE and finding.confidence is Confidence.SURE and rule.role is Role.CAUSE)
     ]
-    if named:
-        return named[0]
+    return named[0] if named else _first_real(finding, findings, rules)
+
+
+def _first_real(finding: Finding, findings: Sequence[Finding], rules: Mapping[str, Rule]) -> int | None:
+    """For a symptom or a wrapper that a log shows: the first finding of a better role that the log shows too."""
+    rule = rules[finding.rule]
     if rule.role is Role.CAUSE or finding.basis is Basis.FACTS:
         return None
     mine = _ROLE_ORDER[rule.role]
@@ -79,11 +84,15 @@ def _follows(finding: Finding, other: Finding, rules: Mapping[str, Rule]) -> boo
     return finding.rule in rules[other.rule].explains or other.rule in rules[finding.rule].yields_to
 
 
-def _root(index: int, parents: Mapping[int, int | None]) -> int:
-    """The end of the chain of parents; where rules explain each other in a ring, the first of the ring."""
+def _root(index: int, parents: Mapping[int, int | None], findings: Sequence[Finding], rules: Mapping[str, Rule]) -> int:
+    """The end of the chain of parents; where rules explain each other in a ring, the real cause beside it, else the first of the ring."""
     seen = [index]
     while (parent := parents[seen[-1]]) is not None:
         if parent in seen:
-            return min(seen[seen.index(parent) :])
+            ring = seen[seen.index(parent) :]
+            beside = _first_real(findings[min(ring)], findings, rules)
+            if beside is None or beside in seen:
+                return min(ring)
+            parent = beside
         seen.append(parent)
     return seen[-1]

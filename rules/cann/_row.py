@@ -59,7 +59,8 @@ def paired(cann: Cann, packages: Packages, chip: Chip | None, presence: NpuPrese
         raise Skip(f"vllm-ascend {release} is no known release")
     family = chip.family if chip else None
     wanted = row.cann_for(family)
-    order = compare(cann.version, wanted, Scheme.CANN)
+    shortened = wanted.lower().startswith(cann.version.lower() + ".")  # "8.5" says nothing about the patch of 8.5.1
+    order = 0 if shortened else compare(cann.version, wanted, Scheme.CANN)
     if order is None:
         raise Skip(f"CANN {cann.version} cannot be compared")
     evidence = (

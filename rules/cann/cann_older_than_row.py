@@ -13,9 +13,6 @@ from doctor.versions import Scheme, compare
 
 from ._row import paired
 
-_WINDOW = ("8.0.RC2", "8.3.RC1")
-"""torch_npu 2.5 to 2.7 tolerates every CANN between these (the Ascend extension's releases 6.0.0 to 7.2.0)."""
-
 
 def judge(cann: Cann, packages: Packages, chip: Chip | None, presence: NpuPresence | None) -> Iterator[Hit]:
     pair = paired(cann, packages, chip, presence)
@@ -39,8 +36,9 @@ def judge(cann: Cann, packages: Packages, chip: Chip | None, presence: NpuPresen
 
 
 def _tolerated(cann: str, row: compat.Release) -> bool:
+    first, last = compat.TOLERANT_TORCH_NPU
     era = row.torch_npu.startswith(("2.5.", "2.6.", "2.7."))
-    return era and compare(cann, _WINDOW[0], Scheme.CANN) in (0, 1) and compare(cann, _WINDOW[1], Scheme.CANN) in (-1, 0)
+    return era and compare(cann, first, Scheme.CANN) in (0, 1) and compare(cann, last, Scheme.CANN) in (-1, 0)
 
 
 def _minimum(cann: str, family: str | None) -> str:

@@ -22,6 +22,7 @@ def judge(packages: Packages | None, commands: ServeCommands | None, matches: Ma
         if packages is None or "vllm-ascend" not in packages.versions:
             yield from _untold(matches)
         return
+    assert packages is not None
     said = f"sleep mode on vllm-ascend {version}"
     sure = growth.release(packages, "vllm-ascend", AFFECTED) is not None
     if matches.looked and matches["sleep"]:

@@ -37,6 +37,14 @@ def judge(matches: Matches, commands: ServeCommands | None) -> Iterator[Hit]:
     refused, told = matches["refused"], Confidence.SURE
     if not refused and matches["vllm"]:
         refused, told = matches["elsewhere"], Confidence.LIKELY
+    if not refused and matches["spoken"]:
+        spoken = matches["spoken"]
+        said = (evidence_of(spoken),)
+        values = {"bad": "…", "suggestion": "-"}
+        yield Hit(
+            found=spoken[0].text[:200], evidence=said, confidence=Confidence.POSSIBLE, values=values, basis=Basis.LOG, position=spoken[0].ordinal + 1
+        )
+        return
     if refused:
         bad = refused[0].groups.get("bad", "")
         suggestion = nearest(bad.lstrip("-").replace("_", "-").partition(".")[0], ALIKE)

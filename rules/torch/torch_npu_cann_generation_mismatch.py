@@ -12,8 +12,6 @@ from doctor.finding import Confidence, Evidence, Hit, Severity, Skip
 from doctor.versions import Scheme, compare
 
 _TOLERANT = ("2.1.", "2.2.", "2.3.", "2.4.", "2.5.", "2.6.", "2.7.")
-_WINDOW = ("8.0.RC2", "8.3.RC2")
-"""Builds of these lines ran on every CANN between these (the Ascend extension's releases 6.0.0 to 7.2.0)."""
 
 
 def judge(cann: Cann, packages: Packages, presence: NpuPresence | None) -> Iterator[Hit]:
@@ -29,7 +27,8 @@ def judge(cann: Cann, packages: Packages, presence: NpuPresence | None) -> Itera
         raise Skip(f"torch-npu {torch_npu} is not in the table")
     if any(compat.line(one) == compat.line(cann.version) for one in wanted):
         return
-    inside = compare(cann.version, _WINDOW[0], Scheme.CANN) in (0, 1) and compare(cann.version, _WINDOW[1], Scheme.CANN) in (-1, 0)
+    first, last = compat.TOLERANT_TORCH_NPU
+    inside = compare(cann.version, first, Scheme.CANN) in (0, 1) and compare(cann.version, last, Scheme.CANN) in (-1, 0)
     if torch_npu.startswith(_TOLERANT) and inside:
         return
     yield Hit(
