@@ -80,10 +80,15 @@ def judge_packages(packages: Sequence[Package], machine: Machine, needed: Sequen
             yield Words(f"there are several packages with the {part}", f"有多个 {part} 安装包")
     if "toolkit" in parts and "ops" not in parts:
         yield Words("the operators' package of the same version is missing: a toolkit alone runs no operator", "缺少同版本的算子包：只有 toolkit 无法执行算子")
+    if "ops" in parts and "toolkit" not in parts:
+        yield Words(
+            "the toolkit's package is needed as well: doctor installs a whole CANN beside the one in use, never into it",
+            "还需要 toolkit 安装包：doctor 只并存安装完整的 CANN，从不改动正在使用的版本",
+        )
     for part in needed:
         if part not in parts:
             yield Words(f"the {part} package is missing", f"缺少 {part} 安装包")
-    if "toolkit" not in parts and versions and machine.installed and versions != {machine.installed}:
+    if parts == ["nnal"] and versions and machine.installed and versions != {machine.installed}:
         yield Words(
             f"the toolkit in use is {machine.installed}, the packages are {', '.join(sorted(versions))}; both have to be the same",
             f"当前 toolkit 为 {machine.installed}，安装包为 {', '.join(sorted(versions))}，两者必须一致",

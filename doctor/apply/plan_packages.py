@@ -26,7 +26,7 @@ NUMPY_1_UNTIL = "0.20.2rc1"
 class Wanted:
     """What is asked of the installer. `pins` are requirements to install, `constraints` hold for whatever else comes with them."""
 
-    row: Release
+    row: Release | None
     pins: tuple[str, ...]
     constraints: tuple[str, ...]
     removed: tuple[str, ...] = ()

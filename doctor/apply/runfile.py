@@ -17,6 +17,8 @@ from dataclasses import dataclass
 
 HEAD_LIMIT = 256 * 1024
 """Bytes of the head; makeself's own script has 20 KB, installers add at most that again."""
+CHUNK = 64 * 1024
+"""Bytes unpacked at a time: the most that they can become is a thousand times as much."""
 MOST_MEMBERS = 20_000
 MOST_UNPACKED = 2 * 1024**3
 
@@ -57,6 +59,8 @@ def read_head(read: Read) -> RunHead | None:
         if at == 0:
             return None
     sizes = tuple(int(word) for word in fields["filesizes"].split() if word.isdecimal() and len(word) < 14)
+    if not sizes:
+        return None
     unpacked = _SIZE.search(text)
     size = int(unpacked[1]) << _POWERS[unpacked[2].upper()] if unpacked else 0
     md5, sha = fields.get("MD5", "").split(), fields.get("SHA", "").split()
@@ -85,7 +89,7 @@ def damage(head: RunHead, read: Read, total: int) -> str:
 
 def _parts(read: Read, offset: int, length: int) -> Iterator[bytes]:
     at, end = offset, offset + length
-    while at < end and (data := read(at, min(1 << 20, end - at))):
+    while at < end and (data := read(at, min(CHUNK, end - at))):
         at += len(data)
         yield data
 

@@ -49,7 +49,7 @@ class Correction:
 
 
 @dataclass(frozen=True)
-class _Wish:
+class Wish:
     """What should become of one flag: another name and (None: the same) another value; no name leaves it out."""
 
     name: str
@@ -105,36 +105,36 @@ def _edited(text: str, start: Start, chosen: Chosen, problem: Problem) -> tuple[
     if wish is None:
         return None
     value = _value_of(start, problem)
-    at = _begin(text, start)
+    at = begin_of(text, start)
     if start.how == "python":
         return _python(text, at, problem.name, wish)
     if start.how == "config":
-        return _config(text, problem.name.lstrip("-"), wish)
-    return _words(text, at, problem.name, value, wish)
+        return config_key(text, problem.name.lstrip("-"), wish)
+    return words_of(text, at, problem.name, value, wish)
 
 
-def _wish(start: Start, chosen: Chosen, problem: Problem) -> _Wish | None:
+def _wish(start: Start, chosen: Chosen, problem: Problem) -> Wish | None:
     """What is meant, where that is certain."""
     name = problem.name.lstrip("-").partition(".")[0].replace("_", "-")
     if problem.wrong is Wrong.SHORTENED and len(problem.meant) == 1:
-        return _Wish(problem.meant[0].lstrip("-"))
+        return Wish(problem.meant[0].lstrip("-"))
     if name == "device" and problem.wrong in (Wrong.UNKNOWN, Wrong.AMBIGUOUS, Wrong.CHOICE):
-        return _Wish("")
+        return Wish("")
     if problem.wrong is Wrong.JSON:
         repaired = _json(problem.value if len(problem.value) < 160 else _value_of(start, problem))
-        return _Wish(problem.name.lstrip("-"), repaired) if repaired else None
+        return Wish(problem.name.lstrip("-"), repaired) if repaired else None
     if problem.wrong is Wrong.SUPERFLUOUS and problem.value.lower() in ("true", "false"):
-        return _Wish(name if problem.value.lower() == "true" else f"no-{name}", "")
+        return Wish(name if problem.value.lower() == "true" else f"no-{name}", "")
     return _unknown(start, chosen, problem, name) if problem.wrong is Wrong.UNKNOWN else None
 
 
-def _unknown(start: Start, chosen: Chosen, problem: Problem, name: str) -> _Wish | None:
+def _unknown(start: Start, chosen: Chosen, problem: Problem, name: str) -> Wish | None:
     if name in INVENTED:
-        return _Wish(RENAMED.get(name, ""))
+        return Wish(RENAMED.get(name, ""))
     if name in REPLACED and _was_dropped(name, chosen):
         return _replacement(REPLACED[name], _value_of(start, problem))
     near = meant(name, chosen, keywords=start.how == "python")
-    return _Wish(near) if near else None
+    return Wish(near) if near else None
 
 
 def _was_dropped(name: str, chosen: Chosen) -> bool:
@@ -143,18 +143,18 @@ def _was_dropped(name: str, chosen: Chosen) -> bool:
     return version is not None and last is not None and last < version
 
 
-def _replacement(told: str, value: str) -> _Wish | None:
+def _replacement(told: str, value: str) -> Wish | None:
     """Of "--runner x", "--flag '{"key": …}'", "nothing"; None where a person has to choose."""
     if told.startswith("nothing"):
-        return _Wish("")
+        return Wish("")
     match = re.fullmatch(r"--([\w-]+)(?: (?:'(.*)'|(\S+)))?", told)
     if match is None:
         return None
     name, inside, plain = match[1], match[2], match[3]
     if inside is None:
-        return _Wish(name, plain) if plain else _Wish(name)
+        return Wish(name, plain) if plain else Wish(name)
     filled = inside.replace("…", value if re.fullmatch(r"-?\d+(?:\.\d+)?|\{.*\}", value) else json.dumps(value))
-    return _Wish(name, filled) if not _not_json(filled) else None
+    return Wish(name, filled) if not _not_json(filled) else None
 
 
 def _json(value: str) -> str:
@@ -183,13 +183,13 @@ def _value_of(start: Start, problem: Problem) -> str:
     return "" if is_flag(following) else following
 
 
-def _begin(text: str, start: Start) -> int:
+def begin_of(text: str, start: Start) -> int:
     """Where the command's first line begins in the text."""
     lines = text.split("\n")
     return sum(len(line) + 1 for line in lines[: max(start.command.line - 1, 0)])
 
 
-def _words(text: str, at: int, name: str, value: str, wish: _Wish) -> tuple[str, Edit] | None:
+def words_of(text: str, at: int, name: str, value: str, wish: Wish) -> tuple[str, Edit] | None:
     """A flag among words: of a shell, a unit, a list in YAML or JSON."""
     flag = re.compile(rf"(?<![\w-]){re.escape(name)}(?![\w-])").search(text, at)
     if flag is None:
@@ -198,16 +198,16 @@ def _words(text: str, at: int, name: str, value: str, wish: _Wish) -> tuple[str,
     if wish.name and wish.value is None:
         new = f"{'-' if len(name) - len(name.lstrip('-')) == 1 and len(wish.name) == 1 else '--'}{wish.name}"
         return text[: flag.start()] + new + text[flag.end() :], Edit(name, new, line)
-    end = _value_end(text, flag.end(), value) if value else flag.end()
+    end = value_end(text, flag.end(), value) if value else flag.end()
     if end is None:
         return None
     new = _spelt(text, flag.start(), wish) if wish.name else ""
     old = re.sub(r"\s+", " ", text[flag.start() : end])
-    changed = text[: flag.start()] + new + text[end:] if new else _without(text, flag.start(), end)
+    changed = text[: flag.start()] + new + text[end:] if new else without(text, flag.start(), end)
     return changed, Edit(old, new, line)
 
 
-def _spelt(text: str, at: int, wish: _Wish) -> str:
+def _spelt(text: str, at: int, wish: Wish) -> str:
     """The flag with its value, as the place wants it: one word in a list, words with quotes in a shell."""
     if not wish.value:
         return f"--{wish.name}"
@@ -218,7 +218,7 @@ def _spelt(text: str, at: int, wish: _Wish) -> str:
     return f"--{wish.name} {quoted}"
 
 
-def _value_end(text: str, at: int, value: str) -> int | None:
+def value_end(text: str, at: int, value: str) -> int | None:
     """Where the value ends that follows the flag: joined by `=`, behind blanks or a continued line, or as the next item of a list."""
     literal = re.escape(value)
     quoted = rf"(?:'{literal}'|\"{literal}\"|{re.escape(json.dumps(value))}|{literal})(?![\w.])"
@@ -227,7 +227,7 @@ def _value_end(text: str, at: int, value: str) -> int | None:
     return match.end() if match else None
 
 
-def _without(text: str, begin: int, end: int) -> str:
+def without(text: str, begin: int, end: int) -> str:
     """The text without what stands between, and without a line, list item or comma that only held it."""
     before, after = text[:begin], text[end:]
     if match := re.search(r"(?:^|(?<=\n))[ \t]*- [\"']?\Z", before):  # an item of a YAML list
@@ -247,7 +247,7 @@ def _without(text: str, begin: int, end: int) -> str:
     return before.rstrip(" \t") + (" " if after[:1] not in ("", "\n", "\r", " ") and first.strip() else "") + after
 
 
-def _config(text: str, key: str, wish: _Wish) -> tuple[str, Edit] | None:
+def config_key(text: str, key: str, wish: Wish) -> tuple[str, Edit] | None:
     """A key of a configuration file, whose value stands on its line."""
     match = re.search(rf"^([ \t]*)(['\"]?){re.escape(key)}\2[ \t]*:([^\n]*)(?:\n(?![ \t]+\S|[ \t]*- )|\Z)", text, re.MULTILINE)
     if match is None:
@@ -261,7 +261,7 @@ def _config(text: str, key: str, wish: _Wish) -> tuple[str, Edit] | None:
     return text[: match.start()] + new + text[match.start() + len(whole) :], Edit(whole.strip(), new.strip(), line)
 
 
-def _python(text: str, at: int, key: str, wish: _Wish) -> tuple[str, Edit] | None:
+def _python(text: str, at: int, key: str, wish: Wish) -> tuple[str, Edit] | None:
     """A keyword of a call. One that has to go goes with its value, where that is one literal."""
     match = re.compile(rf"(?<![\w.]){re.escape(key)}(?=\s*=(?!=))").search(text, at)
     if match is None:
@@ -296,4 +296,4 @@ def _variable(text: str, source: str, choose: Choose) -> tuple[str, Edit] | None
     return None
 
 
-__all__ = ["Choose", "Correction", "Edit", "corrected"]
+__all__ = ["Choose", "Correction", "Edit", "begin_of", "config_key", "corrected", "value_end", "without", "words_of", "Wish"]

@@ -24,6 +24,7 @@ from doctor.fix import InstallCann
 from tests.apply.grounds import boundaries, context, ground, journaled, run, stopped_at, undone
 from tests.apply.stand_in_packages import ops, run_file, toolkit
 
+A2 = Chip("a2", "910B3", "ascend910b")
 OLD, NEW = "8.3.RC2", "8.5.1"
 """0.18.0 goes with 8.5.1."""
 
@@ -42,7 +43,7 @@ def packages(tmp_path: Path) -> Path:
     return tmp_path / "packages"
 
 
-def planned(place: Path, *packages: Path, arch: str = "aarch64", chip: Chip = Chip("a2", "910B3", "ascend910b"), installed: str = OLD, hdk: str = "25.5.0") -> StepPlan:
+def planned(place: Path, *packages: Path, arch: str = "aarch64", chip: Chip = A2, installed: str = OLD, hdk: str = "25.5.0") -> StepPlan:
     old = CannInstall(f"{place}/Ascend/cann-{OLD}", installed)
     facts = (Machine(arch=arch), chip, Cann((old,), old), Driver(hdk), Packages({"vllm-ascend": "0.18.0"}))
     return KIND.plan("0", InstallCann(), context(*facts, packages=tuple(map(str, packages)), form="shell", to=str(place / "etc" / "environment.sh")))
@@ -169,7 +170,8 @@ def test_a_package_that_others_may_change_is_refused(place: Path, packages: Path
         ("Ascend-cann-toolkit_8.5.1_linux-aarch64.run", "operators' package"),
         ("Ascend-cann-A3-ops_8.5.1_linux-aarch64.run", "for ascend910_93"),
         ("Ascend-hdk-910b-npu-driver_25.5.0_linux-aarch64.run", "never installed by doctor"),
-        ("Ascend-cann-910b-ops_8.5.1_linux-aarch64.run", "both have to be the same"),
+        ("Ascend-cann-910b-ops_8.5.1_linux-aarch64.run", "beside the one in use, never into it"),
+        ("Ascend-cann-nnal_8.5.1_linux-aarch64.run", "both have to be the same"),
     ],
 )
 def test_what_does_not_fit_is_refused_with_the_reason(name: str, why: str) -> None:

@@ -45,7 +45,7 @@ def running(code: str) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def change_for(pid: int, patience: float = 30.0) -> EndChange:
-    found = ticks_and_state(open(f"/proc/{pid}/stat").read())
+    found = ticks_and_state(Path(f"/proc/{pid}/stat").read_text())
     assert found is not None
     return EndChange(pid, found[0], OWN, "a child", ("child",), patience)
 

@@ -27,6 +27,7 @@ from doctor.host.live import LiveHost
 from tests.apply.grounds import boundaries, context, ground, journaled, run, stopped_at, undone
 from tests.apply.target import contents, make_venv, make_wheel, pip
 
+WHOLE_ROW = PinPackages()
 ROW = "0.11.0"
 """torch 2.7.1, torch-npu 2.7.1.post1 or 2.7.1, vllm 0.11.0."""
 
@@ -64,7 +65,7 @@ def python(tmp_path: Path) -> Path:
     return Path(shutil.copytree(_made_once()[1], tmp_path / "env", symlinks=True)) / "bin" / "python"
 
 
-def planned(python: Path, wheels: Path | None, action: PinPackages = PinPackages(), *more: object, **chosen: object) -> StepPlan:
+def planned(python: Path, wheels: Path | None, action: PinPackages = WHOLE_ROW, *more: object, **chosen: object) -> StepPlan:
     target = discover(LiveHost("/"), str(python))[-1]
     packages = HostFacts(LiveHost("/"), target).get(Packages)
     assert isinstance(target, Target) and isinstance(packages, Packages)
@@ -258,9 +259,9 @@ def test_wheels_that_are_missing_are_named(python: Path, wheels: Path) -> None:
 
 def test_a_running_server_of_the_environment_is_named_and_protected(python: Path, wheels: Path) -> None:
     running = VllmProcesses((VllmProcess(4242, 1, "api", (str(python), "-m", "vllm.entrypoints.openai.api_server")), VllmProcess(77, 1, "api", ("/opt/other/bin/python", "x"))))
-    step = planned(python, wheels, PinPackages(), running)
+    step = planned(python, wheels, WHOLE_ROW, running)
     assert step.blocked is not None and "4242" in step.blocked.en and "77" not in step.blocked.en
-    told = planned(python, wheels, PinPackages(), running, pids=(4242,))
+    told = planned(python, wheels, WHOLE_ROW, running, pids=(4242,))
     assert told.blocked is None and [item.pid for item in told.disturbs] == [4242]
 
 

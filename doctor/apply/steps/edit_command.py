@@ -11,9 +11,10 @@ from typing import Any, ClassVar
 from doctor.apply.change import Change
 from doctor.apply.filechange import FileChange, unified
 from doctor.apply.kind import Context
-from doctor.apply.looking import blocked_step, needs_root, text_of
+from doctor.apply.looking import blocked_step, missing_values, needs_root, text_of
 from doctor.apply.plan import Effect, Needs, Note, StepPlan
 from doctor.apply.serve_edit import Correction, corrected
+from doctor.apply.serve_flags import with_flags
 from doctor.facts.container import RunCommands
 from doctor.facts.vllm import ServeCommands
 from doctor.fix import CorrectCommand, unfilled
@@ -48,6 +49,8 @@ class EditCommandKind:
 
     def plan(self, key: str, action: CorrectCommand, context: Context) -> StepPlan:
         title = Words("Write the corrected command beside the original", "在原文件旁写出更正后的启动命令")
+        if why := missing_values(action):
+            return blocked_step(key, action, title, why)
         chooser = Chooser(context.host, context.facts)
         changes: list[CorrectedFile] = []
         notes: list[Note] = []
@@ -56,7 +59,7 @@ class EditCommandKind:
             if not isinstance(text, str):
                 notes += [Note(text)] if isinstance(text, Words) else []
                 continue
-            found = corrected(text, path, chooser.choose)
+            found = _corrected(action, text, path, chooser)
             notes += _notes(path, found)
             if found.text == text:
                 continue
@@ -66,7 +69,7 @@ class EditCommandKind:
                 return blocked_step(key, action, title, there)
             change = CorrectedFile(beside, there, found.text, original=text)
             changes += [change] if not change.nothing else []
-        if not changes and (commands := tuple(_running(context, chooser))):
+        if not changes and (commands := tuple(_running(action, context, chooser))):
             why = Words("the command stands in no file that doctor knows; this is the corrected one", "该命令不在 doctor 已知的文件中；更正后的命令如下")
             return blocked_step(key, action, title, why, commands)
         needs = Needs(root=any(needs_root(context, change.path) for change in changes), restart=())
@@ -90,13 +93,20 @@ def _files(action: CorrectCommand, context: Context) -> Iterator[str]:
     yield from dict.fromkeys(source for source in sources if source.startswith("/") and ".corrected" not in posixpath.basename(source))
 
 
-def _running(context: Context, chooser: Chooser) -> Iterator[str]:
+def _corrected(action: CorrectCommand, text: str, source: str, chooser: Chooser) -> Correction:
+    """What the action names is set and dropped; without that, everything that is certainly wrong is corrected."""
+    if action.set or action.drop:
+        return with_flags(text, source, action.set, action.drop)
+    return corrected(text, source, chooser.choose)
+
+
+def _running(action: CorrectCommand, context: Context, chooser: Chooser) -> Iterator[str]:
     """Corrected commands of running processes, and of what a text showed."""
     serve = context.fact(ServeCommands)
     for command in serve.commands if serve else ():
         if not command.source.startswith("/"):
             line = shlex.join(command.argv)
-            found = corrected(line, "", chooser.choose)
+            found = _corrected(action, line, "", chooser)
             if found.edits:
                 yield clean_line(found.text)
 
@@ -104,7 +114,7 @@ def _running(context: Context, chooser: Chooser) -> Iterator[str]:
 def _notes(path: str, found: Correction) -> Iterator[Note]:
     for edit in found.edits:
         old, new, place = clean_line(edit.old), clean_line(edit.new), f"{clean_line(path)}:{edit.line}"
-        yield Note(Words(f"{place}: {old} -> {new or '(left out)'}", f"{place}：{old} -> {new or '（去掉）'}"))
+        yield Note(Words(f"{place}: {old or '(added)'} -> {new or '(left out)'}", f"{place}：{old or '（新增）'} -> {new or '（去掉）'}"))
     for told in found.open:
         shown = clean_line(told)
         yield Note(Words(f"{clean_line(path)}: for you to decide: {shown}", f"{clean_line(path)}：需自行决定：{shown}"))

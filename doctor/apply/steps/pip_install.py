@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
+import shlex
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -19,6 +21,7 @@ from doctor.apply.plan_packages import ROW, Wanted, row_of, wanted
 from doctor.apply.pyenv import PythonEnvironment, read_environment
 from doctor.apply.sitestate import Places
 from doctor.apply.users import servers_of
+from doctor.compat import Release
 from doctor.facts.distributions import normalised
 from doctor.facts.target import Packages, Target
 from doctor.fix import PinPackages
@@ -63,6 +66,14 @@ def _asked(action: PinPackages, context: Context, packages: Packages) -> Wanted 
     """What the row wants; only the action's own requirements where there is no row and none is needed."""
     installed = Installed.from_facts(context.facts)
     row = row_of(installed)
+    gone = tuple(name for name in map(normalised, action.remove) if name in packages.versions)
+    if action.remove and not action.names and not action.requirements:
+        return Wanted(row, (), (), gone)
+    found = _of_row(action, packages, installed, row)
+    return found if isinstance(found, Words) else dataclasses.replace(found, removed=tuple(dict.fromkeys((*found.removed, *gone))))
+
+
+def _of_row(action: PinPackages, packages: Packages, installed: Installed, row: Release | None) -> Wanted | Words:
     if row is None:
         return Words("no vllm-ascend release is known that fits this machine", "没有已知的 vllm-ascend 版本适合本机")
     names = action.names if action.names or action.requirements else ()
@@ -78,14 +89,14 @@ def _asked(action: PinPackages, context: Context, packages: Packages) -> Wanted 
 
 def _planned(key: str, action: PinPackages, context: Context, look: _Look, title: Words) -> StepPlan:
     environment, asked = look.environment, look.asked
-    if action.names or not action.requirements:
+    if asked.row is not None and (action.names or not (action.requirements or action.remove)):
         title = Words(f"Bring the Python packages to those of vllm-ascend {asked.row.version}", f"将 Python 包调整为 vllm-ascend {asked.row.version} 的配套版本")
     wheels = context.choices.wheels
     installer = Installer(environment.python, environment.uv, wheels, () if wheels else asked.indexes, action.build != "no-isolation")
-    typed = (f"{' '.join(installer.dry_run(asked.pins))}",)
+    typed = (shlex.join(installer.dry_run(asked.pins)),)
     if wheels and not os.path.isdir(wheels):
         return blocked_step(key, action, title, Words(f"{clean_line(wheels)} is no folder", f"{clean_line(wheels)} 不是目录"))
-    if not wheels and not context.choices.online and _differs(look):
+    if not wheels and not context.choices.online and asked.pins:
         why = Words("name a folder of wheels with --wheels DIR, or allow the network with --online", "请用 --wheels 目录 指定离线 wheel，或用 --online 允许联网")
         return blocked_step(key, action, title, why, typed)
     resolved, notes = _resolve(context, installer, look) if _differs(look) else (Resolved(), ())
@@ -100,7 +111,7 @@ def _planned(key: str, action: PinPackages, context: Context, look: _Look, title
         why = Words(f"a running server uses this environment: {told}; stop it, or name it with {pids}", f"正在运行的服务使用该环境：{told}；请先停止，或用 {pids} 指明")
         return StepPlan(key, action, title, blocked=why, disturbs=disturbs, notes=notes)
     return StepPlan(
-        key, action, title, () if change.nothing else (change,), Needs(root=False, network=not wheels, restart=tuple(server.name for server in servers_of(context, environment.prefix))),
+        key, action, title, () if change.nothing else (change,), Needs(root=False, network=bool(asked.pins) and not wheels, restart=tuple(server.name for server in servers_of(context, environment.prefix))),
         disturbs, Effect.NEXT_START if disturbs else Effect.NOW, (*notes, *_warnings(context, look, change)),
         undo=Words("the replaced packages are kept as they are and put back from there, without a network", "被替换的包会原样备份，恢复时直接放回，无需网络"),
     )  # fmt: skip
