@@ -131,6 +131,10 @@ class Session:
                 self.about.append(line)
         elif event.startswith("log: "):
             self.log = [*self.log, event[len("log: ") :]][-400:]
+        elif event.startswith("evidence "):
+            kind, _, folder = event[len("evidence ") :].partition(" ")
+            for stall in [stall for stall in self.stalls if stall.kind == kind and not stall.evidence][-1:]:
+                self.watch.keep(stall, folder)
         elif (told := from_event(event)) is not None:
             self.kinds[told[0]] = told[1]
 
