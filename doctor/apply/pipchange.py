@@ -64,7 +64,7 @@ class PipChange:
     def commands(self) -> tuple[tuple[str, ...], ...]:
         first = (self.installer.uninstall(self._gone),) if self._gone else ()
         names = requirement_lines(self._installed, {})
-        return (self.installer.freeze(), *first, *((self.installer.install("<requirements>", hashes=self._hashed)[:-2] + names,) if names else ()))
+        return (self.installer.freeze(), *first, *((self.installer.install("", hashes=False)[:-2] + names,) if names else ()))
 
     def diff(self) -> str:
         lines = []

@@ -91,7 +91,8 @@ def _planned(looked: Looked, name: str, without: frozenset[tuple[str, str]]) -> 
         raise NotPlannable("clear", name)
     for finding in verdict.findings:
         plans = [plan_fix(looked, finding, fix, frozenset(key for rule, key in without if rule == finding.rule)) for fix in finding.fixes if not fix_id or fix.id == fix_id]
-        yield next((plan for plan in plans if plan.applicable or plan.already), plans[0])
+        # Else one that only lacks something (wheels, a package file) before one that is all by hand.
+        yield next((plan for plan in plans if plan.applicable or plan.already), next((plan for plan in plans if plan.steps), plans[0]))
 
 
 def plan_fix(looked: Looked, finding: Finding, fix: Fix, without: frozenset[str] = frozenset()) -> FixPlan:
