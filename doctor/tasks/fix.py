@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -49,7 +50,8 @@ def run(
         return _scripted(options, speak, plan, script, script_format)
     if applying:
         return _applied(options, speak, place, plan, tuple(names), yes, plan_hash, switched)
-    return _planned(options, speak, plan, names)
+    given = [*(("--root", root) if root else ()), *(("--python", python) if python else ()), *(word for path in logs for word in ("--log", path))]
+    return _planned(options, speak, plan, [*names, *given, *_chosen_words(chosen, without)])
 
 
 def speaker(options: Options) -> Speak:
@@ -134,7 +136,16 @@ def _switched_off(plan: Plan, without: Sequence[str], speak: Speak) -> tuple[tup
     return tuple(found)
 
 
-def _planned(options: Options, speak: Speak, plan: Plan, names: Sequence[str]) -> Answer:
+def _chosen_words(chosen: dict[str, Any], without: Sequence[str]) -> list[str]:
+    """The options again as they were given, so that the command that applies the plan makes the same one."""
+    words = [word for name in ("form", "to", "unit", "wheels") if chosen[name] for word in (f"--{name}", str(chosen[name]))]
+    words += [word for path in chosen["packages"] for word in ("--package", path)]
+    words += [word for pid in chosen["pids"] for word in ("--pid", str(pid))]
+    words += ["--online"] if chosen["online"] else []
+    return words + [word for step in without for word in ("--without", step)]
+
+
+def _planned(options: Options, speak: Speak, plan: Plan, words: Sequence[str]) -> Answer:
     from doctor.apply.planshow import plan_json, plan_lines
 
     if options.as_json:
@@ -143,7 +154,7 @@ def _planned(options: Options, speak: Speak, plan: Plan, names: Sequence[str]) -
     if all(fix.already for fix in plan.fixes):
         lines += _already(plan, speak)
     elif plan.applicable:
-        lines += [speak("changes_nothing"), speak("to_apply", command=f"doctor fix {' '.join(names)} --apply")]
+        lines += [speak("changes_nothing"), speak("to_apply", command=shlex.join(("doctor", "fix", *map(clean_line, words), "--apply")))]
     else:
         lines += [speak("changes_nothing"), speak("not_applicable")]
     return _text(lines)
