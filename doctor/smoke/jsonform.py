@@ -8,7 +8,7 @@ from typing import Any
 from doctor.locale import Speak
 from doctor.report.json_format import cause_json, first_error_json
 from doctor.rule import Rule
-from doctor.smoke.outcome import Outcome, Result
+from doctor.smoke.outcome import Outcome, Result, State
 from doctor.smoke.plan import Plan
 from doctor.smoke.text import how_text, reason_text
 
@@ -46,7 +46,7 @@ def _result(result: Result, speak: Speak, language: str, rules: Mapping[str, Rul
     ended, diagnosis = result.ended, result.diagnosis
     return {
         "step": result.step, "state": result.state.value, "reason": reason_text(result.reason.key, result.reason.values, speak) if result.reason else None,
-        "how": ended.how.value if ended else None, "ended": how_text(ended, speak) if ended else None, "stage": ended.stage if ended else None,
+        "how": ended.how.value if ended else None, "ended": how_text(ended, speak) if ended and result.state is not State.PASSED else None, "stage": ended.stage if ended else None,
         "exit": ended.exit if ended else None, "seconds": ended.seconds if ended else 0.0,
         "checks": [{"name": check.name, "subject": check.subject, "passed": check.passed, "detail": check.detail} for check in (ended.checks if ended else ())],
         "figures": [

@@ -103,16 +103,14 @@ def stream(api: Api, body: Mapping[str, Any], seconds: float = ANSWER, path: str
 
 def examine(say: Any, api: Api, job: Mapping[str, Any]) -> None:
     """All of it. `job`: load, load_seconds, judge (whether the answers are looked at for garbage)."""
-    alive = _try(say, api, "health", "GET", "/health", None, QUICK)
-    name, answers = _model(say, api)
+    patience = float(job.get("answer_seconds", ANSWER))
+    _try(say, api, "health", "GET", "/health", None, QUICK)
+    name = _model(say, api)
     if not name:
-        if alive and not answers:
-            say.check("engine behind the API", False, "/health answers, /v1/models does not")
         return
-    worked = _completion(say, api, name)
-    if not worked:
-        say.check("engine behind the API", False, "/v1/models answers, a completion does not: the API is alive, its engine is not, or it hangs")
-        _try(say, api, "health after that", "GET", "/health", None, QUICK)
+    if not _completion(say, api, name, patience):
+        if _try(say, api, "health after that", "GET", "/health", None, QUICK):
+            say.check("engine behind the API", False, "the API answers, but requests for text fail or hang: its engine is dead or stuck")
         return
     _chat(say, api, name)
     _stream(say, api, name)
@@ -140,23 +138,23 @@ def _try(say: Any, api: Api, check: str, method: str, path: str, body: Any, seco
     return text or " " if good else ""
 
 
-def _model(say: Any, api: Api) -> tuple[str, bool]:
+def _model(say: Any, api: Api) -> str:
     text = _try(say, api, "models", "GET", "/v1/models", None, QUICK)
     if not text:
-        return "", False
+        return ""
     try:
         name = str(json.loads(text)["data"][0]["id"])
     except (ValueError, LookupError, TypeError):
         say.check("models", False, f"no model in the list: {text[:200]}", "/v1/models")
-        return "", True
+        return ""
     say.note("model", name)
-    return name, True
+    return name
 
 
-def _completion(say: Any, api: Api, name: str) -> bool:
+def _completion(say: Any, api: Api, name: str, patience: float) -> bool:
     body = {"model": name, "prompt": PROMPTS[0], "max_tokens": 16, "temperature": 0, "logprobs": 1}
     start = time.monotonic()
-    text = _try(say, api, "completion", "POST", "/v1/completions", body, ANSWER)
+    text = _try(say, api, "completion", "POST", "/v1/completions", body, patience)
     if not text:
         return False
     say.figure("completion of 16 tokens", round(time.monotonic() - start, 3), "s")

@@ -25,7 +25,7 @@ def one_token(tokens: Sequence[Any]) -> str:
     if len(tokens) < FEWEST:
         return ""
     token, count = Counter(tokens).most_common(1)[0]
-    return f"{count} of {len(tokens)} tokens are {token!r}" if count > ONE_TOKEN * len(tokens) else ""
+    return f"garbage output: {count} of {len(tokens)} tokens are {token!r}" if count > ONE_TOKEN * len(tokens) else ""
 
 
 def endless(tokens: Sequence[Any]) -> str:
@@ -34,14 +34,14 @@ def endless(tokens: Sequence[Any]) -> str:
         size = period * REPEATS
         tail = list(tokens[-size:])
         if len(tail) == size and len(set(tail)) > 1 and all(tail[index] == tail[index % period] for index in range(size)):
-            return f"the last {size} tokens repeat {tail[:period]!r}"
+            return f"repetitive output: the last {size} tokens repeat {tail[:period]!r}"
     return ""
 
 
 def not_numbers(values: Sequence[Any]) -> str:
     """Log-probabilities that are no numbers, or ""."""
     bad = sum(1 for value in values if not isinstance(value, (int, float)) or not math.isfinite(value))
-    return f"{bad} of {len(values)} log-probabilities are not finite" if bad else ""
+    return f"logits are nan: {bad} of {len(values)} log-probabilities are not finite" if bad else ""
 
 
 def look(say: Any, answers: Sequence[Sequence[Any]], subject: str = "", repetition: bool = True) -> None:

@@ -1,0 +1,112 @@
+"""A server that runs already: asked under deadlines, and an API whose engine is dead is not taken for a healthy one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from doctor.host.live import LiveHost
+from doctor.rulebook import load
+from doctor.smoke.outcome import Result, State
+from doctor.smoke.plan import plan
+from doctor.smoke.request import Request, Seen
+from doctor.smoke.run import launch_of, run
+from tests.smoke.driving import smoke
+from tests.smoke.serving import Server, serving
+
+KEY = "s3cret-key-of-the-test"
+
+
+def asked(server: Server, key: str = "", **given: Any) -> Result:
+    """The result of the step against that server."""
+    planned = plan(Request(url=server.url, device="cpu", key=key, load_seconds=1.0, **given), Seen())
+    steps = tuple(replace(step, job={**step.job, "answer_seconds": 3.0}) for step in planned.steps if step.id == "server")
+    outcome = run(replace(planned, steps=steps), LiveHost(), load())
+    assert outcome.leftovers.clean
+    return outcome.results[0]
+
+
+def failed(result: Result) -> set[str]:
+    return {check.name for check in result.failed_checks}
+
+
+def causes(result: Result) -> list[str]:
+    return [cause.rule.id for cause in result.diagnosis.causes] if result.diagnosis else []
+
+
+def test_a_healthy_server_passes_with_its_figures() -> None:
+    with serving() as server:
+        result = asked(server, load=3)
+    assert result.state is State.PASSED, result
+    assert {"/health", "/v1/models", "/v1/completions", "/v1/chat/completions"} <= set(server.seen)
+    values = {figure.name: figure.value for figure in result.figures}
+    assert values["load, errors"] == 0 and values["load, requests"] >= 3
+    assert values["time to first token"] > 0 and values["latency p50"] <= values["latency p99"]
+
+
+def test_an_api_whose_engine_is_dead_is_caught() -> None:
+    with serving("engine dead") as server:
+        result = asked(server)
+    assert {"completion", "engine behind the API"} <= failed(result) and "health" not in failed(result)
+    assert causes(result)[0] == "serving-engine-core-died"
+
+
+def test_an_api_whose_engine_hangs_is_caught_within_its_deadline() -> None:
+    with serving("engine hangs") as server:
+        result = asked(server)
+    assert "engine behind the API" in failed(result) and result.ended and result.ended.how.value == "finished"
+    assert causes(result)[0] == "hang-stall-running-no-tokens"
+
+
+@pytest.mark.parametrize(
+    ("broken", "check"),
+    [("health", "health"), ("models", "models"), ("stream", "stream"), ("one token", "not one token nearly everywhere"), ("nan", "log-probabilities are numbers")],
+)
+def test_what_is_broken_is_named(broken: str, check: str) -> None:
+    with serving(broken) as server:
+        assert check in failed(asked(server))
+
+
+def test_one_token_everywhere_is_diagnosed() -> None:
+    with serving("one token") as server:
+        assert "quality-garbage-unexplained" in causes(asked(server))
+
+
+@pytest.mark.parametrize("broken", ["no template", "silent"])
+def test_what_a_server_may_lack_is_no_failure(broken: str) -> None:
+    with serving(broken) as server:
+        assert asked(server).state is State.PASSED
+
+
+def test_a_key_is_sent_and_never_shown() -> None:
+    with serving(key=KEY) as server:
+        right, wrong = asked(server, KEY), asked(server, "another-key")
+    assert right.state is State.PASSED and "models" in failed(wrong)
+    assert KEY not in repr((right, wrong, right.ended.output if right.ended else ""))
+
+
+def test_a_key_is_in_no_file_and_on_no_command_line(tmp_path: Path) -> None:
+    planned = plan(Request(url="http://127.0.0.1:1", device="cpu", key=KEY), Seen())
+    launch = launch_of(planned, planned.steps[-1], str(tmp_path))
+    assert KEY not in repr(launch) and all(KEY not in path.read_text() for path in tmp_path.iterdir())
+    assert launch.environment["DOCTOR_SMOKE_KEY"] == KEY and launch.secrets == (KEY,)
+
+
+def test_nobody_there() -> None:
+    with serving() as server:
+        url = server.url
+    code, answer = smoke("--url", url, "--device", "cpu", "--level", "1")
+    assert code == 1
+    told = {step["step"]: step for step in answer["smoke"]["steps"]}["server"]
+    assert told["state"] == "failed" and "Connection refused" in told["output"]
+
+
+def test_the_command_reads_the_key_from_a_file(tmp_path: Path) -> None:
+    (tmp_path / "key").write_text(KEY + "\n")
+    with serving(key=KEY) as server:
+        code, answer = smoke("--url", server.url, "--device", "cpu", "--level", "1", "--key-file", str(tmp_path / "key"))
+    assert {step["step"]: step["state"] for step in answer["smoke"]["steps"]}["server"] == "passed"
+    assert KEY not in repr(answer)
