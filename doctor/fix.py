@@ -144,9 +144,18 @@ class CorrectCommand:
     drop: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class GuideOperators:
+    """`guide`: an operator that is not supported, decided in order on this machine, with the step that the first "no" leads to. `goal`
+    "flash-attention" asks only whether flash-attn-npu can work here."""
+
+    goal: str = ""
+
+
 Action = (
     SetSysctl | SetSysfs | WriteFile | SetEnvironment | SystemdDropIn
     | PinPackages | InstallCann | InstallOperators | EndProcesses | RemoveLeftovers | CorrectCommand
+    | GuideOperators
 )  # fmt: skip
 """The closed union of what doctor can do."""
 
@@ -162,6 +171,7 @@ ACTIONS: Mapping[str, type[Any]] = {
     "processes": EndProcesses,
     "leftovers": RemoveLeftovers,
     "command": CorrectCommand,
+    "guide": GuideOperators,
 }
 """Kinds by the name that cause files use."""
 

@@ -63,11 +63,15 @@ def _package(name: str) -> Callable[[Facts], object]:
     return _from(Packages, lambda packages: packages.versions.get(name))
 
 
+_HDK_PACKAGES = {"a1": "Ascend-hdk-910", "a2": "Ascend-hdk-910b", "a3": "Atlas-A3-hdk", "310p": "Ascend-hdk-310p", "310": "Ascend-hdk-310"}
+"""How the files of driver and firmware begin, by chip family; that of 950 is not known for sure."""
+
 _READERS: Mapping[str, Callable[[Facts], object]] = {
     "cann_version": _from(Cann, lambda cann: cann.version),
     "toolkit": _from(Cann, lambda cann: cann.active.path if cann.active else None),
     "driver_version": _from(Driver, lambda driver: driver.version),
     "chip": _from(Chip, lambda chip: chip.name),
+    "hdk_package": _from(Chip, lambda chip: _HDK_PACKAGES.get(chip.family)),
     "arch": _from(Machine, lambda machine: machine.arch),
     "os": _from(OperatingSystem, lambda os: os.name or os.id),
     "python": _from(Target, lambda target: target.python),
@@ -129,6 +133,7 @@ _UNKNOWN: Mapping[str, Words] = {
     "row_vllm": Words("<vllm of your vllm-ascend>", "<vllm-ascend 配套的 vllm>"),
     "hdk_paired": Words("<HDK paired with your CANN>", "<与 CANN 配套的 HDK>"),
     "hdk_minimum": Words("<lowest HDK for your CANN>", "<CANN 要求的最低 HDK>"),
+    "hdk_package": Words("Ascend-hdk-<product>", "Ascend-hdk-<产品型号>"),
     "product": Words("<product>", "<产品型号>"),
     "firmware": Words("<firmware version>", "<固件版本>"),
     "soc_version": Words("<SOC_VERSION of your chip>", "<芯片对应的 SOC_VERSION>"),

@@ -108,6 +108,7 @@ MODULES: Mapping[str, str] = {
     "processes": "end_process",
     "leftovers": "remove_leftover",
     "command": "edit_command",
+    "guide": "operator_guide",
 }
 """Module of doctor.apply.steps by the name of the kind; each has a `KIND`."""
 
