@@ -11,8 +11,10 @@ from doctor.apply.plan import FixPlan, Plan, StepPlan
 from doctor.examine import Examination
 from doctor.facts import Facts
 from doctor.finding import Finding, Outcome
-from doctor.fix import Fix, Safety, kind_of
+from doctor.fix import Action, Fix, Safety, kind_of
 from doctor.host import Host
+from doctor.text import clean_line
+from doctor.words import Words
 
 
 @dataclass(frozen=True)
@@ -110,12 +112,21 @@ def _steps(fix: Fix, context: Context, overlay: Overlay, without: frozenset[str]
     for action in fix.do:
         name = kind_of(action)
         seen[name] = seen.get(name, 0) + 1
-        step = plan_step(name if seen[name] == 1 else f"{name}-{seen[name]}", action, context)
+        step = _guarded(name if seen[name] == 1 else f"{name}-{seen[name]}", action, context)
         if step.key in gone or gone & set(step.after):
             gone.add(step.key)
             continue
         overlay.planned(step)
         yield step
+
+
+def _guarded(key: str, action: Action, context: Context) -> StepPlan:
+    """A step kind that breaks costs its own step, not the list of all others."""
+    try:
+        return plan_step(key, action, context)
+    except Exception as problem:  # noqa: BLE001  told as what stands in the way
+        told = clean_line(f"{type(problem).__name__}: {problem}")[:300]
+        return StepPlan(key, action, Words(kind_of(action), kind_of(action)), blocked=Words(f"doctor itself broke: {told}", f"doctor 自身出错：{told}"))
 
 
 def facts_of(looked: Looked, finding: Finding) -> Facts:

@@ -81,7 +81,7 @@ def test_the_whole_way_in_json(root: Path, capsys: pytest.CaptureFixture[str]) -
 
 def test_in_words_and_both_languages(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = doctor(capsys, "fix", NAME, "--root", root)
-    assert code == 0 and "+vm.swappiness = 1" in out and "plan hash: " in out and f"doctor fix {NAME} --apply" in out
+    assert code == 0 and "+vm.swappiness = 1" in out and "plan hash: " in out and f"doctor fix {NAME} --root {root} --apply" in out
     code, out, _ = doctor(capsys, "fix", NAME, "--root", root, "--lang", "zh")
     assert code == 0 and "方案哈希" in out and "99-zz-ascend-doctor" in out
     code, out, _ = doctor(capsys, "history", "--root", root)

@@ -316,7 +316,7 @@ def ground_of(root: Path) -> tuple[Ground, StateFolder]:
 def test_who_is_no_root_is_told_so(tmp_path: Path) -> None:
     if os.geteuid() == 0:
         pytest.skip("root may")
-    site = replace(site_of(tmp_path, RULE.replace("'> 10'", "'>= 0'")), root="/")
+    site = replace(site_of(tmp_path, RULE.replace("'> 10'", "'>= 0'")), root="/", environ={"XDG_STATE_HOME": str(tmp_path)})
     plan = make_plan(site.look(), NAME)
     with pytest.raises(RefusedError, match=r"needs-root|not-applicable"):
         apply_plan(site, NAME, plan.hash)
