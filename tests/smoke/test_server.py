@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import signal
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -110,3 +115,17 @@ def test_the_command_reads_the_key_from_a_file(tmp_path: Path) -> None:
         code, answer = smoke("--url", server.url, "--device", "cpu", "--level", "1", "--key-file", str(tmp_path / "key"))
     assert {step["step"]: step["state"] for step in answer["smoke"]["steps"]}["server"] == "passed"
     assert KEY not in repr(answer)
+
+
+def test_an_engine_process_that_is_stopped_is_told(tmp_path: Path) -> None:
+    """The server's child is named as vLLM names its engine core; the kernel keeps 15 characters."""
+    engine = tmp_path / "VLLM::EngineCor"
+    shutil.copy(shutil.which("sleep") or "/bin/sleep", engine)
+    with serving() as server, subprocess.Popen([str(engine), "600"]) as process:
+        os.kill(process.pid, signal.SIGSTOP)
+        os.waitpid(process.pid, os.WUNTRACED)
+        planned = plan(Request(device="cpu"), Seen(python=sys.executable, url=server.url, server_pid=os.getpid()))
+        steps = tuple(step for step in planned.steps if step.id == "server")
+        result = run(replace(planned, steps=steps), LiveHost(), load()).results[0]
+        process.kill()
+    assert failed(result) == {"engine process runs"}

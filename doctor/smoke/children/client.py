@@ -24,6 +24,8 @@ PROMPTS = (
     "The capital of France is", "List three uses of copper:", "def fibonacci(n):", "中国的首都是", "Explain in one sentence why the sky is blue:",
 )  # fmt: skip
 MOST_REQUESTS = 20000
+MOST_FAILURES = 10
+"""Failures in a row after which one of the load's clients gives up: the server is gone."""
 
 
 class Api:
@@ -227,12 +229,13 @@ def _load(say: Any, api: Api, name: str, count: int, seconds: float) -> None:
     lock, start = threading.Lock(), time.monotonic()
 
     def work(number: int) -> None:
-        turn = 0
-        while time.monotonic() - start < seconds and len(results) < MOST_REQUESTS:
+        turn = failed = 0
+        while time.monotonic() - start < seconds and len(results) < MOST_REQUESTS and failed < MOST_FAILURES:
             prompt = PROMPTS[(number + turn) % len(PROMPTS)]
             one = stream(api, {"model": name, "prompt": prompt, "max_tokens": 32, "temperature": 0, "ignore_eos": True}, ANSWER)
             with lock:
                 results.append(one)
+            failed = failed + 1 if one.error else 0
             if one.error:
                 time.sleep(0.2)
             turn += 1
