@@ -19,7 +19,7 @@ from doctor.apply.filechange import FileChange
 from doctor.apply.kind import Context
 from doctor.apply.looking import blocked_step, in_container, needs_root, text_of
 from doctor.apply.plan import Effect, Needs, Note, StepPlan
-from doctor.apply.steps.systemd import RELOAD, drop_in_head, drop_in_path, no_unit
+from doctor.apply.steps.systemd import drop_in_head, drop_in_path, no_unit, reload
 from doctor.apply.units import escaped, exec_start, unit_of
 from doctor.apply.users import servers
 from doctor.facts.vllm import ServeCommands
@@ -133,7 +133,7 @@ def _systemd(need: Lacking, context: Context) -> tuple[FileChange, ...] | Words:
         lines = [] if plain.startswith(wrapper) else ["ExecStart=", f"ExecStart={marks}{wrapper} {plain}"]
     if not lines:
         return files
-    whole = _whole(context, path, drop_in_head(context.rule) + "[Service]\n" + "\n".join(lines) + "\n", then=(RELOAD,))
+    whole = _whole(context, path, drop_in_head(context.rule) + "[Service]\n" + "\n".join(lines) + "\n", then=reload(context))
     return whole if isinstance(whole, Words) else (*files, *whole)
 
 

@@ -45,7 +45,7 @@ class SystemdKind:
         if isinstance(before, Words):
             return blocked_step(key, action, title, before)
         lines = "".join(f"{name}={value}\n" for name, value in action.service.items())
-        change = FileChange(path, before, drop_in_head(context.rule) + "[Service]\n" + lines, then=(RELOAD,))
+        change = FileChange(path, before, drop_in_head(context.rule) + "[Service]\n" + lines, then=reload(context))
         wanted = all((found := settings(context.host, unit, name)) and found[-1].value == value for name, value in action.service.items())
         return StepPlan(
             key, action, title, () if wanted or change.nothing else (change,), Needs(root=needs_root(context, path), restart=(unit,)),
@@ -66,6 +66,11 @@ def _notes(action: SystemdDropIn, context: Context, unit: str, path: str) -> Ite
                 yield Note(Words(f"{told} is overridden", f"{told} 会被覆盖"))
 
 
+def reload(context: Context) -> tuple[tuple[str, ...], ...]:
+    """What tells the running systemd of a changed file; another root's reads it at its next boot."""
+    return (RELOAD,) if context.live else ()
+
+
 def drop_in_path(unit: str, rule: str) -> str:
     return f"/etc/systemd/system/{unit}.d/{FILE.format(rule=rule)}"
 
@@ -80,4 +85,4 @@ def no_unit() -> Words:
 
 KIND = SystemdKind()
 
-__all__ = ["KIND", "RELOAD", "drop_in_head", "drop_in_path", "no_unit"]
+__all__ = ["KIND", "RELOAD", "drop_in_head", "drop_in_path", "no_unit", "reload"]

@@ -142,7 +142,8 @@ def drop_in(root: Path, choices: Choices = UNSAID, **service: str) -> StepPlan:
     return systemd.KIND.plan("systemd", SystemdDropIn(service), context)
 
 
-def test_a_drop_in_and_who_overrides_it(tmp_path: Path) -> None:
+def test_a_drop_in_and_who_overrides_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Context, "live", property(lambda self: True))
     files = {
         "/etc/systemd/system/vllm.service": UNIT,
         "/etc/systemd/system/vllm.service.d/override.conf": "[Service]\nLimitNOFILE=2048\n",
