@@ -37,7 +37,7 @@ def describe(host: Host, python: str, environment: Mapping[str, str]) -> tuple[s
     settings_text = host.read(f"{prefix}/pyvenv.cfg", 16 * 1024)
     if isinstance(settings_text, Unavailable):
         version, sites = _base(host, python)
-        user = _user_site(host, environment, version)
+        user = _user_site(host, environment, version or _version_of_sites(sites))
     else:
         settings = parse_pyvenv_cfg(settings_text)
         version = is_version(settings.get("version", "")) or is_version(settings.get("version_info", ""))

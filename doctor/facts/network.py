@@ -46,6 +46,27 @@ class Hccn:
 
 
 @dataclass(frozen=True)
+class HccnPort:
+    """The optical module and the history of one NPU's port. None: not asked or not answered."""
+
+    npu_id: int
+    present: bool | None = None
+    """Whether there is a module; copper and some boards have none by design."""
+    flags: tuple[str, ...] = ()
+    """Flags of a lost signal or lock that are not 0: "Rx Los Flag: 0x1"."""
+    downs: tuple[str, ...] | None = None
+    """The records of the link going down, as they were printed."""
+
+
+@dataclass(frozen=True)
+class HccnPorts:
+    """Ports by card. On a machine only those are asked whose link is not up or whose health is bad: each answer takes its time."""
+
+    ports: tuple[HccnPort, ...]
+    source: str = "hccn_tool"
+
+
+@dataclass(frozen=True)
 class HccnConf:
     """/etc/hccn.conf: `values` key -> value; `present` False if it is missing, empty or a folder."""
 
@@ -104,6 +125,22 @@ def parse_ip(text: str) -> tuple[str | None, str | None]:
 def parse_vnic(text: str) -> tuple[str | None, str | None]:
     """Link and address of `-vnic -g`: "vnic link status: UP", "vnic ipaddr:192.0.2.10"."""
     return parse_link(text), parse_ip(text)[0]
+
+
+def parse_optical(text: str) -> tuple[bool | None, tuple[str, ...]]:
+    """(whether a module is there, flags of lost signals that are not 0) of `-optical -g`."""
+    told = _first(r"^\s{0,40}present\s{0,40}:([^\n]{1,40})", text)
+    present = None if told is None else not told.lower().startswith("not")
+    lines = (" ".join(line[:_LONGEST_LINE].split()) for line in text.splitlines())
+    flags = (line.replace(" :", ":") for line in lines if re.match(r"(?i)(?:tx|rx) ?lo[sl] ?flag ?: ?0x0{0,16}[1-9a-f]", line))
+    return present, tuple(flags)[:8]
+
+
+def parse_link_stat(text: str) -> tuple[str, ...] | None:
+    """The "LINK DOWN" records of `-link_stat -g`; None where it tells no records."""
+    if not re.search(r"(?i)link (?:up|down|change|stat)", text):
+        return None
+    return tuple(" ".join(line[:200].split()) for line in text.splitlines() if re.search(r"\bLINK DOWN\b", line))[:50]
 
 
 def parse_hccn_conf(text: str) -> HccnConf:
@@ -200,8 +237,24 @@ def _with_vnic(tool: _Tool, card: HccnCard) -> HccnCard:
     return replace(card, vnic=link, vnic_address=address)
 
 
+def read_ports(host: Host, facts: Facts) -> HccnPorts | Unavailable:
+    """Of a recording every port that it tells about, of a machine those that something is wrong with."""
+    hccn = facts.get(Hccn)
+    if isinstance(hccn, Unavailable):
+        return hccn
+    tool = _Tool(host)
+    cards = [card for card in hccn.cards if not host.live or card.link == "DOWN" or card.health not in (None, "Success", "Init")]
+    ports = []
+    for card in cards:
+        optical, stat = tool.ask(card.npu_id, "optical"), tool.ask(card.npu_id, "link_stat")
+        present, flags = parse_optical(optical or "")
+        ports.append(HccnPort(card.npu_id, present, flags, parse_link_stat(stat or "")))
+    return HccnPorts(tuple(port for port in ports if port.present is not None or port.flags or port.downs is not None), hccn.source)
+
+
 PROVIDERS: tuple[Provider[Any], ...] = (
     Provider(Hccn, read_hccn, Probe.DEVICE),
     Provider(HccnConf, read_hccn_conf),
+    Provider(HccnPorts, read_ports, Probe.DEVICE),
     Provider(Interfaces, read_interfaces),
 )
