@@ -6,15 +6,17 @@ same verdicts.
 
 from __future__ import annotations
 
+import math
+from array import array
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from doctor.watch.judge import FLOOR, MIB, Point, Series, Settings, Trend, Unit, Verdict, judge
 from doctor.watch.sample import HostSample, ProcessSample, Sample
 from doctor.watch.sampler import TICKS
 
-MOST_POINTS = 6000
-"""Points of one series; beyond them, neighbours are joined to the lower of the two: 50 h at 30 s before the first time."""
+MOST_POINTS = 3000
+"""Points of one series; beyond them, neighbours are joined to the lower of the two: for the first time after 25 h at 30 s."""
 MOST_TRACKS = 4000
 
 MAIN = ("private", "hbm", "shm")
@@ -33,21 +35,33 @@ class Key:
     card: str = ""
 
 
-@dataclass
 class Track:
-    """One growing series."""
+    """One growing series, 32 bytes a point."""
 
-    key: Key
-    role: str
-    label: str
-    born: float | None = None
-    points: list[Point] = field(default_factory=list)
+    def __init__(self, key: Key, role: str, label: str, born: float | None = None) -> None:
+        self.key, self.role, self.label, self.born = key, role, label, born
+        self.times, self.values, self._requests, self._running = (array("d") for _ in range(4))
 
-    def add(self, point: Point) -> None:
-        self.points.append(point)
-        if len(self.points) > MOST_POINTS:
-            pairs = zip(self.points[::2], self.points[1::2], strict=False)
-            self.points = [min(pair, key=lambda each: each.value) for pair in pairs] + (self.points[-1:] if len(self.points) % 2 else [])
+    def add(self, t: float, value: float, requests: float | None, running: float | None) -> None:
+        """The next point; NaN stands for what is not known."""
+        columns = (self.times, self.values, self._requests, self._running)
+        for column, number in zip(columns, (t, value, math.nan if requests is None else requests, math.nan if running is None else running), strict=True):
+            column.append(number)
+        if len(self.times) > MOST_POINTS:
+            values = self.values
+            kept = [index if values[index] <= values[index + 1] else index + 1 for index in range(0, len(values) - 1, 2)]
+            kept += [len(values) - 1] if len(values) % 2 else []
+            self.times, self.values, self._requests, self._running = (array("d", (column[index] for index in kept)) for column in columns)
+
+    @property
+    def points(self) -> tuple[Point, ...]:
+        rows = zip(self.times, self.values, self._requests, self._running, strict=True)
+        return tuple(Point(t, value, None if requests != requests else requests, None if running != running else running) for t, value, requests, running in rows)
+
+    def curve(self, points: int) -> list[tuple[float, float]]:
+        """(t, value), thinned to about so many points."""
+        step = max(1, -(-len(self.times) // points))
+        return list(zip(self.times[::step], self.values[::step], strict=True))
 
 
 @dataclass(frozen=True)
@@ -89,12 +103,12 @@ class History:
         for process in sample.processes:
             for quantity, value in _quantities(process):
                 key = Key(quantity, process.pid, process.started)
-                self._track(key, process.role, process.label, process.started / TICKS + self._shift).add(Point(t, value, requests, running))
+                self._track(key, process.role, process.label, process.started / TICKS + self._shift).add(t, value, requests, running)
         self._host(sample, t, requests, running)
         for card in sample.cards or ():
             owner = next((process for process in sample.processes if process.pid == card.pid), None)
             key = Key("hbm", card.pid, owner.started if owner else 0, card.card)
-            self._track(key, owner.role if owner else "", owner.label if owner else "").add(Point(t, card.used * MIB, requests, running))
+            self._track(key, owner.role if owner else "", owner.label if owner else "").add(t, card.used * MIB, requests, running)
         self.events += [(sample.time, event) for event in sample.events]
         del self.events[:-500]
         self.first = self.first or sample
@@ -123,10 +137,10 @@ class History:
 
     def _host(self, sample: Sample, t: float, requests: float | None, running: float | None) -> None:
         if sample.host.shm is not None:
-            self._track(Key("shm"), "", "/dev/shm").add(Point(t, sample.host.shm, requests, running))
+            self._track(Key("shm"), "", "/dev/shm").add(t, float(sample.host.shm), requests, running)
         dead = sum(process.zombies or 0 for process in sample.processes)
         if dead or Key("zombies") in self.tracks:
-            self._track(Key("zombies"), "", "zombies").add(Point(t, dead, requests, running))
+            self._track(Key("zombies"), "", "zombies").add(t, float(dead), requests, running)
 
     def _track(self, key: Key, role: str, label: str, born: float | None = None) -> Track:
         track = self.tracks.get(key)
@@ -141,14 +155,18 @@ class History:
 
     def _forget(self) -> None:
         """The shortest of those that have ended longest ago."""
-        for key in sorted(self.tracks, key=lambda each: self.tracks[each].points[-1].t)[: MOST_TRACKS // 4]:
+        for key in sorted(self.tracks, key=lambda each: self.tracks[each].times[-1])[: MOST_TRACKS // 4]:
             del self.tracks[key]
 
     @property
     def seconds(self) -> float:
         """From the first sample to the last."""
-        starts = [track.points[0].t for track in self.tracks.values() if track.points]
-        return self._clock - min(starts) if starts else 0.0
+        return self._clock - self.begin if self.tracks else 0.0
+
+    @property
+    def begin(self) -> float:
+        """When the first point was taken, on the clock of the points."""
+        return min((track.times[0] for track in self.tracks.values()), default=0.0)
 
     def judged(self, settings: Settings) -> tuple[Judged, ...]:
         """Every series that has something to say, those of the host last."""
@@ -159,7 +177,7 @@ class History:
                 continue
             if key.quantity == "hbm" and not key.pid and any(other.quantity == "hbm" and other.card == key.card and other.pid for other in self.tracks):
                 continue  # the chip as a whole, whose processes are judged one by one
-            series = Series(f"{key.quantity} {track.label}", tuple(track.points), UNITS[key.quantity], self._born(track))
+            series = Series(f"{key.quantity} {track.label}", track.points, UNITS[key.quantity], self._born(track))
             found.append(Judged(key, track.role, track.label, judge(series, settings), not key.pid or (key.pid, key.started) in alive or bool(key.card)))
         return tuple(found)
 
@@ -168,7 +186,7 @@ class History:
         if track.born is not None:
             return track.born
         births = [other.born for other in self.tracks.values() if other.born is not None and other.key.quantity == "private" and other.role]
-        before = [born for born in births if born <= track.points[0].t]
+        before = [born for born in births if born <= track.times[0]]
         return max(before) if before else None
 
 
@@ -180,7 +198,7 @@ def _quantities(process: ProcessSample) -> Iterator[tuple[str, float]]:
 
 
 def _still(track: Track) -> bool:
-    values = [point.value for point in track.points]
+    values = track.values
     absolute, share = FLOOR[UNITS[track.key.quantity]]
     return max(values) - min(values) < max(absolute, share * values[0])
 

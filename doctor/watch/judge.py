@@ -43,7 +43,7 @@ class Unit(enum.Enum):
     PROCESSES = "processes"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Point:
     """One sample. `t`: seconds on a clock that does not jump; `requests`: finished so far; `running`: at this moment. None: not known."""
 

@@ -168,12 +168,11 @@ class Session:
     def curves(self, quantity: str = "private", points: int = 60) -> dict[str, dict[str, tuple[tuple[float, float], ...]]]:
         """For sparklines: class -> process -> (seconds since the first sample, value), thinned to so many points."""
         found: dict[str, dict[str, tuple[tuple[float, float], ...]]] = {}
-        tracks = [track for track in self.history.tracks.values() if track.key.quantity == quantity and track.points]
-        begin = min((track.points[0].t for track in tracks), default=0.0)
-        for track in tracks:
-            step = max(1, -(-len(track.points) // points))
-            label = f"{track.label} ({track.key.pid})" if track.key.pid else track.label or track.key.card
-            found.setdefault(track.role, {})[label] = tuple((point.t - begin, point.value) for point in track.points[::step])
+        begin = self.history.begin
+        for track in self.history.tracks.values():
+            if track.key.quantity == quantity:
+                label = f"{track.label} ({track.key.pid})" if track.key.pid else track.label or track.key.card
+                found.setdefault(track.role, {})[label] = tuple((t - begin, value) for t, value in track.curve(points))
         return found
 
     def result(self, book: Rulebook | None = None) -> Result:

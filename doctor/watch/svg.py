@@ -39,13 +39,9 @@ def plot(session: Session, speak: Speak) -> str:
 
 
 def _curves(session: Session, group: Group) -> dict[str, Curve]:
-    begin = min((track.points[0].t for track in session.history.tracks.values() if track.points), default=0.0)
-    found: dict[str, Curve] = {}
-    for each in group.members:
-        track = session.history.tracks.get(each.key)
-        if track is not None:
-            step = max(1, -(-len(track.points) // POINTS))
-            found[each.subject] = [(point.t - begin, point.value) for point in track.points[::step]]
+    begin = session.history.begin
+    tracks = ((each.subject, session.history.tracks.get(each.key)) for each in group.members)
+    found: dict[str, Curve] = {subject: [(t - begin, value) for t, value in track.curve(POINTS)] for subject, track in tracks if track is not None}
     return found
 
 

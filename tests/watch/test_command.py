@@ -156,3 +156,11 @@ def test_outputs_of_tools(tmp_path: Path) -> None:
     record = json.loads(doctor(str(lost), "--json", state=tmp_path))["watch"]["tools"][0]
     assert record["tool"] == "memcheck" and record["places"][0]["blocks"] == 3
     doctor(str(ROOT / "README.md"), state=tmp_path, code=2)
+
+
+def test_the_json_follows_the_published_schema(watch: Watched, tmp_path: Path) -> None:
+    import jsonschema
+
+    schema = json.loads((ROOT / "doctor" / "report" / "report.schema.json").read_text())
+    for words in (("--from", str(watch.samples)), (str(ROOT / "fixtures" / "watch" / "valgrind_lost.xml"),)):
+        jsonschema.validate(json.loads(doctor(*words, "--json", "--fail-on", "never", state=tmp_path)), schema)

