@@ -37,7 +37,7 @@ MOST_FAILURES = 2
 
 class RefusedError(Exception):
     """`kind`: busy, interrupted, stale, not-applicable, needs-root, nothing-to-undo, no-such-transaction, already-undone, altered,
-    unsafe, failed-twice, contained. `about` is what it is about: a transaction, a pid, a path, a rule."""
+    unsafe, failed-twice. `about` is what it is about: a transaction, a pid, a path, a rule."""
 
     def __init__(self, kind: str, about: str = "") -> None:
         super().__init__(f"{kind}: {about}" if about else kind)

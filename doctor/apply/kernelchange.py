@@ -53,12 +53,13 @@ class KernelChange:
         return ""
 
     def look(self, ground: Ground) -> Standing:
-        now = {path: read_value(ground, path) for path in self.before}
-        if all(value == self.after for value in now.values()):
+        # What is gone (a CPU that was taken offline, a module that was unloaded) has no value to compare or to put back.
+        now = {path: value for path in self.before if (value := read_value(ground, path)) is not None}
+        if now and all(value == self.after for value in now.values()):
             return Standing.AFTER
-        if all(now[path] == value for path, value in self.before.items()):
+        if all(value == self.before[path] for path, value in now.items()):
             return Standing.BEFORE
-        return Standing.MIXED if all(now[path] in (value, self.after) for path, value in self.before.items()) else Standing.OTHER
+        return Standing.MIXED if all(value in (self.before[path], self.after) for path, value in now.items()) else Standing.OTHER
 
     def save(self, ground: Ground, name: str) -> Mapping[str, Any]:
         return {}
@@ -72,7 +73,7 @@ class KernelChange:
 
     def unmake(self, ground: Ground, saved: Mapping[str, Any]) -> None:
         for path, value in self.before.items():
-            if read_value(ground, path) != value:
+            if read_value(ground, path) not in (value, None):
                 _write(ground, path, value)
                 ground.reached(f"value of {path} put back")
 
@@ -80,8 +81,8 @@ class KernelChange:
         told = []
         for path, value in self.before.items():
             now = read_value(ground, path)
-            if now not in (value, self.after):
-                told.append(f"{path}: before {value}, set by doctor to {self.after}, now {clean_line(now or 'not there')}")
+            if now not in (value, self.after, None):
+                told.append(f"{path}: before {value}, set by doctor to {self.after}, now {clean_line(now or '')}")
         return "\n".join(told)
 
     def scripted(self) -> Scripted:

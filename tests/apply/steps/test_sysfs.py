@@ -101,6 +101,8 @@ def test_values_are_written_read_back_and_put_back(tmp_path: Path) -> None:
         (root / path.lstrip("/")).write_text("")
     change_made(change, place, root, cpu)
     assert change.look(place) is Standing.AFTER
+    (root / cpu[0].lstrip("/")).unlink()  # taken offline
+    assert change.look(place) is Standing.AFTER
     (root / cpu[1].lstrip("/")).write_text("powersave")
     assert change.look(place) is Standing.OTHER and "now powersave" in change.difference(place, {})
 
