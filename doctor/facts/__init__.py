@@ -16,7 +16,7 @@ from doctor.host import Host, Probe, Unavailable, Why
 
 T = TypeVar("T")
 
-AREAS = ("machine", "kernel", "driver", "npu", "cann", "target", "vllm", "container", "network", "model", "processes", "profile", "memcheck", "neighbours", "startup", "rank_table")
+AREAS = ("machine", "kernel", "driver", "npu", "cann", "target", "vllm", "container", "network", "model", "processes", "profile", "memcheck", "neighbours", "startup", "rank_table", "leftovers")
 """The modules of this package that provide facts."""
 
 

@@ -11,17 +11,14 @@ from doctor.apply.change import Change
 from doctor.apply.kind import Context
 from doctor.apply.leftoverchange import LeftoverChange, state_of, users_of
 from doctor.apply.looking import blocked_step
-from doctor.apply.plan import Note, StepPlan
+from doctor.apply.plan import Effect, Note, StepPlan
 from doctor.apply.plan_leftovers import duration
+from doctor.facts.leftovers import FOLDER, NAME
 from doctor.facts.target import Target
 from doctor.fix import RemoveLeftovers
 from doctor.host import Kind, Unavailable
 from doctor.text import clean_line
 from doctor.words import Words
-
-SHM = "/dev/shm"
-SEGMENT = re.compile(r"psm_[0-9A-Za-z]{6,40}|vllm_\w{1,80}|VLLM_\w{1,80}|sem\.mp-\w{6,12}|mooncake_shm\w{0,40}|torch_\d{1,10}_\w{1,40}|vllm_offload_[0-9a-f-]{8,40}", re.ASCII)
-"""Names that vLLM, Python's multiprocessing, torch and Mooncake give to their segments."""
 
 LOCKS = ("{home}/.cache/torch_extensions/*/*/lock", "{home}/.cache/vllm/*/*.lock", "/tmp/*model*.lock", "{home}/.triton/cache/*/*.lock")
 """Locks that are files: of a build of extensions, which waits for them without end, and of vLLM's loading."""
@@ -56,13 +53,15 @@ class RemoveLeftoverKind:
                 notes.append(Note(Words(told, told)))
             else:
                 notes.append(Note(Words(f"kept: {told}: {against.en}", f"保留：{told}：{against.zh}")))
-        return StepPlan(key, action, title, tuple(changes), notes=tuple(notes[:MOST]))
+        # What was kept may be what the rule still sees afterwards: that is no reason to put the rest back.
+        effect = Effect.NOW if len(notes) == len(changes) else Effect.NEXT_START
+        return StepPlan(key, action, title, tuple(changes), effect=effect, notes=tuple(notes[:MOST]))
 
 
 def _candidates(action: RemoveLeftovers, context: Context) -> Iterator[str]:
     if action.which == "shm":
-        listed = context.host.list(f"{SHM}/*")
-        yield from (path for path in (() if isinstance(listed, Unavailable) else listed)[:MOST] if SEGMENT.fullmatch(posixpath.basename(path)))
+        listed = context.host.list(f"{FOLDER}/*")
+        yield from (path for path in (() if isinstance(listed, Unavailable) else listed)[:MOST] if NAME.fullmatch(posixpath.basename(path)))
         return
     target = context.fact(Target)
     home = (target.environment.get("HOME", "") if target else "") or "/root"
