@@ -117,7 +117,7 @@ def build(plain: Mapping[str, Any], area: str, name: str) -> Rule:
 
 
 def _decision(item: Any, name: str) -> Decision:
-    if not isinstance(item, Mapping):
+    if not isinstance(item, dict):
         raise ValueError("`decide` is a list of mappings")
     _check_keys(item, _DECIDE, set(), name)
     if "log" not in item and "when" not in item:
@@ -148,13 +148,13 @@ def _decision(item: Any, name: str) -> Decision:
 def _near(item: Any) -> Near:
     if isinstance(item, str):
         return Near((item,))
-    if not isinstance(item, Mapping) or not set(item) <= {"log", "lines"} or "log" not in item:
+    if not isinstance(item, dict) or not set(item) <= {"log", "lines"} or "log" not in item:
         raise ValueError("`near` and `unless` hold patterns, or mappings of `log` and `lines`")
     return Near(_strings(item["log"]), int(item.get("lines", 0)))
 
 
 def _fix(item: Any, name: str) -> Fix:
-    if not isinstance(item, Mapping):
+    if not isinstance(item, dict):
         raise ValueError("`fixes` is a list of mappings")
     _check_keys(item, _FIX, {"id", "title", "safety", "steps"}, name)
     safety = Safety(item["safety"])
@@ -173,7 +173,7 @@ def _fix(item: Any, name: str) -> Fix:
 def _words(value: Any) -> Words:
     if isinstance(value, str):
         return Words(value, value)
-    if not isinstance(value, Mapping) or set(value) != {"en", "zh"}:
+    if not isinstance(value, dict) or set(value) != {"en", "zh"}:
         raise ValueError("a text has exactly `en` and `zh`")
     return Words(str(value["en"]).strip(), str(value["zh"]).strip())
 
@@ -187,6 +187,6 @@ def _list(value: Any) -> Sequence[Any]:
 def _strings(value: Any) -> tuple[str, ...]:
     if isinstance(value, str):
         return (value,)
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+    if not isinstance(value, list) or not set(map(type, value)) <= {str}:
         raise ValueError("a text or a list of texts was expected")
     return tuple(value)

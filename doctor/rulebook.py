@@ -1,7 +1,7 @@
 """The rules that doctor knows: built in, and from installed rule packs (entry points `doctor.rules`).
 
 Contract: `load()` gives every rule once; a pack or file that cannot be read becomes a `Problem`, told as a BROKEN verdict, and never
-stops the others. Parsed cause files are kept in a cache of the user (JSON, checked against every file's size and time), so that
+stops the others. Parsed cause files are kept in the user's cache (JSON, checked against every file's size and time), so that
 hundreds of YAML files cost milliseconds.
 """
 
@@ -20,12 +20,13 @@ from typing import Any
 from doctor import __version__, causefile
 from doctor.conditions import compile_condition
 from doctor.logic import LazyLogic, needs_of
+from doctor.logscan import cache
 from doctor.logscan.literals import required
 from doctor.rule import Rule
 from doctor.rulepackage import rules_package
 
 ENTRY_POINTS = "doctor.rules"
-CACHE_FORMAT = 2
+CACHE_FORMAT = 3
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,8 @@ def load() -> Rulebook:
 
 def _packages(problems: list[Problem]) -> Iterator[tuple[str, ModuleType]]:
     yield "built in", rules_package()
+    if not _packs_installed():
+        return
     from importlib.metadata import entry_points
 
     for point in entry_points(group=ENTRY_POINTS):
@@ -76,31 +79,76 @@ def _packages(problems: list[Problem]) -> Iterator[tuple[str, ModuleType]]:
             problems.append(Problem(f"rule pack {point.name}", "the entry point does not name a package"))
 
 
-def _folder(package: ModuleType) -> Path:
-    return Path(next(iter(package.__path__)))
+def _packs_installed() -> bool:
+    """Whether any installed distribution names a rule pack, seen without importlib.metadata, which takes longer than all the rules.
+
+    Archives on the path cannot be seen so: then the answer is yes, and importlib.metadata has the last word.
+    """
+    for entry in dict.fromkeys(sys.path):
+        try:
+            with os.scandir(entry or ".") as files:
+                told = [file.path for file in files if file.name.endswith((".dist-info", ".egg-info"))]
+        except NotADirectoryError:
+            return True
+        except OSError:
+            continue
+        if any(_names_packs(os.path.join(path, "entry_points.txt")) for path in told):
+            return True
+    return False
+
+
+def _names_packs(path: str) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return ENTRY_POINTS.encode() in file.read()
+    except OSError:
+        return False
 
 
 def _read_package(package: ModuleType, origin: str, problems: list[Problem]) -> Iterator[tuple[Rule, dict[str, frozenset[str]]]]:
-    folder = _folder(package)
-    files = sorted(path for path in folder.glob("*/*.yaml") if path.parent.name != "data")
-    cached = _Cache(folder, [*files, *sorted(folder.glob("*/*.py"))])
-    for path in files:
-        name = f"{path.parent.name}/{path.name}"
-        entry = cached.entry(path, name)
+    folder = next(iter(package.__path__))
+    files = _files(folder)
+    cached = _Cache(folder, files)
+    for name in files:
+        if not name.endswith(".yaml"):
+            continue
+        area, _, file = name.partition("/")
+        entry = cached.entry(Path(folder, name), name)
         if isinstance(entry, str):
             problems.append(Problem(f"{origin}: {name}", entry))
             continue
         try:
-            rule = replace(causefile.build(entry["plain"], path.parent.name, name), origin=origin)
+            rule = causefile.build(entry["plain"], area, name)
         except causefile.CauseFileError as problem:
             problems.append(Problem(f"{origin}: {name}", str(problem)))
             continue
-        logic = path.with_name(path.stem.replace("-", "_") + ".py")
+        logic = None
         if entry["logic"]:
             needs = None if entry["needs"] is None else tuple((parameter, kind, optional) for parameter, kind, optional in entry["needs"])
-            rule = replace(rule, logic=LazyLogic(f"{package.__name__}.{path.parent.name}.{logic.stem}", needs))
+            logic = LazyLogic(f"{package.__name__}.{area}.{_module(file)}", needs)
+        if logic is not None or origin != rule.origin:
+            rule = replace(rule, logic=logic, origin=origin)
         yield rule, {pattern: frozenset(found) for pattern, found in entry["literals"].items()}
     cached.save()
+
+
+def _module(file: str) -> str:
+    """The name of the module beside a cause file."""
+    return file.removesuffix(".yaml").replace("-", "_")
+
+
+def _files(folder: str) -> dict[str, tuple[int, int]]:
+    """Every cause file and module, "area/name", with its size and time; in order."""
+    found: dict[str, tuple[int, int]] = {}
+    with os.scandir(folder) as areas:
+        names = [area.name for area in areas if area.is_dir() and area.name != "data"]
+    for area in names:
+        with os.scandir(os.path.join(folder, area)) as files:
+            for file in files:
+                if file.name.endswith((".yaml", ".py")):
+                    info = file.stat()
+                    found[f"{area}/{file.name}"] = info.st_size, info.st_mtime_ns
+    return dict(sorted(found.items()))
 
 
 def check(plain: Mapping[str, Any], area: str, name: str) -> dict[str, frozenset[str]]:
@@ -132,17 +180,16 @@ def patterns_of(rule: Rule) -> Iterator[str]:
 class _Cache:
     """Parsed cause files of one package, kept between runs; without a writable cache every run parses them again."""
 
-    def __init__(self, folder: Path, files: list[Path]) -> None:
-        self._path = cache_folder() / f"rules-{hashlib.sha256(str(folder).encode()).hexdigest()[:16]}.json"
+    def __init__(self, folder: str, files: Mapping[str, tuple[int, int]]) -> None:
+        self._name = f"rules-{hashlib.sha256(folder.encode()).hexdigest()[:16]}.json"
         self._stamp = _stamp(files)
         self._entries: dict[str, Any] = {}
         self._fresh = False
         try:
-            mine = self._path.stat().st_uid == os.geteuid()  # not what another user left in a borrowed home
-            stored = json.loads(self._path.read_text(encoding="utf-8")) if mine else {}
+            stored = json.loads(cache.load(self._name) or b"{}")
             if stored.get("stamp") == self._stamp:
                 self._entries, self._fresh = stored["entries"], True
-        except (OSError, ValueError, KeyError, AttributeError):
+        except (ValueError, KeyError, AttributeError):
             pass
 
     def entry(self, path: Path, name: str) -> Any:
@@ -152,33 +199,17 @@ class _Cache:
         return self._entries[name]
 
     def save(self) -> None:
-        if self._fresh:
-            return
-        try:
-            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            partial = self._path.with_suffix(f".{os.getpid()}")
-            partial.write_text(json.dumps({"stamp": self._stamp, "entries": self._entries}, ensure_ascii=False), encoding="utf-8")
-            partial.replace(self._path)
-        except OSError:
-            pass
+        if not self._fresh:
+            cache.save(self._name, json.dumps({"stamp": self._stamp, "entries": self._entries}, ensure_ascii=False).encode())
 
 
-def cache_folder() -> Path:
-    """Where this user's cache lies; nothing in it is needed."""
-    base = os.environ.get("XDG_CACHE_HOME") or ""
-    return (Path(base) if os.path.isabs(base) else Path(os.path.expanduser("~"), ".cache")) / "ascend-doctor"
-
-
-def _stamp(files: list[Path]) -> str:
-    digest = hashlib.sha256(f"{CACHE_FORMAT} {__version__} {sys.version_info[:2]}".encode())
-    source = Path(causefile.__file__).parent
-    for path in (*files, source / "causefile.py", source / "logscan" / "literals.py", source / "conditions.py", source / "fields.py"):
-        try:
-            info = path.stat()
-        except OSError:
-            continue
-        digest.update(f"{path}\0{info.st_size}\0{info.st_mtime_ns}\n".encode())
-    return digest.hexdigest()
+def _stamp(files: Mapping[str, tuple[int, int]]) -> str:
+    """What the entries were made from: the files, and our own code that read them."""
+    source = os.path.dirname(causefile.__file__)
+    own = ("causefile.py", "conditions.py", "fields.py", "fix.py", "logscan/literals.py")
+    infos = [(name, os.stat(os.path.join(source, name))) for name in own if os.path.isfile(os.path.join(source, name))]
+    told = repr((CACHE_FORMAT, __version__, sys.version_info[:2], files, [(name, info.st_size, info.st_mtime_ns) for name, info in infos]))
+    return hashlib.sha256(told.encode("utf-8", "replace")).hexdigest()
 
 
 def _parsed(path: Path, name: str) -> Any:
@@ -189,7 +220,7 @@ def _parsed(path: Path, name: str) -> Any:
         return str(problem)
     if path.stem != plain["id"]:
         return f"{name}: holds the id {plain['id']!r}; the file's name and the id are the same"
-    logic = path.with_name(path.stem.replace("-", "_") + ".py")
+    logic = path.with_name(_module(path.name) + ".py")
     return {
         "plain": plain,
         "literals": {key: sorted(value) for key, value in literals.items()},

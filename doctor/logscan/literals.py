@@ -12,7 +12,7 @@ from typing import Any
 
 _INSIDE = ("re._parser", "re._constants") if sys.version_info >= (3, 11) else ("sre_parse", "sre_constants")
 # The standard library's own parser of regular expressions: not public, but there in every version and unchanged in what is used here.
-_parser, _codes = map(importlib.import_module, _INSIDE)
+_parser, codes = map(importlib.import_module, _INSIDE)
 
 SHORTEST = 4
 """Bytes of UTF-8; a shorter literal stands in too many lines to be a fast path. A Chinese word of two characters has six and is rare enough."""
@@ -29,18 +29,30 @@ EVERYWHERE = (
     '(APIServer pid=1) INFO 11-30 09:38:38 [loggers.py:127] Engine 000: Avg prompt throughput: 1.0 tokens/s, Avg generation throughput: 2.0 tokens/s, '
     "Running: 1 reqs, Waiting: 0 reqs, GPU KV cache usage: 0.1%, Prefix cache hit rate: 0.0% SpecDecoding metrics: Mean acceptance length: "
     'INFO: 127.0.0.1:40000 - "POST /v1/chat/completions HTTP/1.1" 200 OK "GET /v1/models HTTP/1.1" "GET /health HTTP/1.1" "GET /metrics HTTP/1.1" '
-    "Received request cmpl-1: prompt: params: SamplingParams(n=1, temperature=0.0, max_tokens=16) Added request chatcmpl-1 engine launcher.py api_server.py"
+    "Received request cmpl-1: prompt: params: SamplingParams(n=1, temperature=0.0, max_tokens=16) Added request chatcmpl-1 engine launcher.py api_server.py "
+    "[INFO] RUNTIME(775,python3):2025-11-30-09:38:38.000001 [stream.cc:71] [api_c.cc:117] stream synchronize start, device thread task event model memory "
+    "[INFO] HCCL [INFO] ASCENDCL [INFO] TDT [INFO] GE [INFO] DRV [EVENT] PROFILING session graph kernel driver load stop torch vllm core server node"
 ).lower()
-"""What a healthy server prints with every request (vLLM 0.8 to 0.32): a literal that stands here is no fast path if there is another."""
+"""What a healthy server prints with every request (vLLM 0.8 to 0.32), and its plog all the time: no fast path if there is another literal."""
+
+
+def everywhere(literal: str) -> bool:
+    """Whether it stands in the lines that a healthy server prints all the time."""
+    return literal.lower() in EVERYWHERE
 
 _MOST = 64
 """Literals of one pattern at the most: an alternation of more is two patterns."""
 
 
+def parse(pattern: str) -> Any:
+    """The pattern's parts, as the standard library's compiler sees them. Raises `re.error`."""
+    return _parser.parse(pattern)
+
+
 def required(pattern: str) -> frozenset[str]:
     """The literals; lower case where the pattern ignores case. Raises ValueError with the reason if the pattern is not allowed."""
     try:
-        parsed = _parser.parse(pattern)
+        parsed = parse(pattern)
     except (re.error, RecursionError, OverflowError) as problem:
         raise ValueError(f"not a regular expression: {problem}") from None
     _refuse_slow(parsed, pattern)
@@ -60,21 +72,21 @@ def ignores_case(pattern: str) -> bool:
 def _refuse_slow(sequence: Any, pattern: str, within: int = 1) -> None:
     """`within`: how often the sequence may be repeated by what stands around it."""
     for code, argument in sequence:
-        if code in (_codes.GROUPREF, _codes.GROUPREF_EXISTS):
+        if code in (codes.GROUPREF, codes.GROUPREF_EXISTS):
             raise ValueError(f"back-references are not allowed: they take more than linear time: {pattern!r}")
-        if code in (_codes.MAX_REPEAT, _codes.MIN_REPEAT):
+        if code in (codes.MAX_REPEAT, codes.MIN_REPEAT):
             _, most, inner = argument
-            if most is _codes.MAXREPEAT or most > LONGEST_REPEAT:
+            if most is codes.MAXREPEAT or most > LONGEST_REPEAT:
                 raise ValueError(f"unbounded quantifiers are not allowed ({{1,200}} instead of +): on a hostile line they take too long: {pattern!r}")
             if within * most > LONGEST_NESTED and within > 1:
                 raise ValueError(f"nested quantifiers are not allowed: they take more than linear time: {pattern!r}")
             _refuse_slow(inner, pattern, within=within * max(most, 1))
-        elif code is _codes.SUBPATTERN:
+        elif code is codes.SUBPATTERN:
             _refuse_slow(argument[-1], pattern, within=within)
-        elif code is _codes.BRANCH:
+        elif code is codes.BRANCH:
             for branch in argument[1]:
                 _refuse_slow(branch, pattern, within=within)
-        elif code in (_codes.ASSERT, _codes.ASSERT_NOT):
+        elif code in (codes.ASSERT, codes.ASSERT_NOT):
             _refuse_slow(argument[1], pattern, within=within)
 
 
@@ -89,18 +101,18 @@ def _best(sequence: Any) -> set[str] | None:
             run.clear()
 
     for code, argument in sequence:
-        if code is _codes.LITERAL:
+        if code is codes.LITERAL:
             run.append(chr(argument))
             continue
-        if code is _codes.AT:
+        if code is codes.AT:
             continue
         close()
         inner = None
-        if code is _codes.SUBPATTERN:
+        if code is codes.SUBPATTERN:
             inner = _best(argument[-1])
-        elif code is _codes.BRANCH:
+        elif code is codes.BRANCH:
             inner = _branches(argument[1])
-        elif code in (_codes.MAX_REPEAT, _codes.MIN_REPEAT) and argument[0] >= 1:
+        elif code in (codes.MAX_REPEAT, codes.MIN_REPEAT) and argument[0] >= 1:
             inner = _best(argument[2])
         if inner:
             candidates.append(inner)
@@ -111,7 +123,7 @@ def _best(sequence: Any) -> set[str] | None:
 def _strength(literal: str) -> int:
     """Its length in bytes, doubled; what stands in every line of a healthy log is weaker than the shortest that is allowed."""
     size = len(literal.encode("utf-8", "replace"))
-    return 2 * size if size < SHORTEST or literal.lower() not in EVERYWHERE else 2 * SHORTEST - 1
+    return 2 * size if size < SHORTEST or not everywhere(literal) else 2 * SHORTEST - 1
 
 
 def _branches(branches: Any) -> set[str] | None:

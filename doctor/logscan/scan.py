@@ -1,26 +1,28 @@
-"""Scans texts for a table of patterns and keeps, for each, where it matched: bounded in memory whatever the size of the log."""
+"""Scans texts for a table of patterns and keeps, for each, where it matched: bounded in memory whatever the size of the log.
+
+Contract: what is found hangs on neither the finder, nor the number of threads, nor how a source was cut into chunks.
+"""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
-from doctor.logscan.finder import Finder, make_finder
-from doctor.logscan.literals import ignores_case, required
+from doctor.logscan.ahead import Looked, look, looked
+from doctor.logscan.finder import Finder
+from doctor.logscan.literals import required
+from doctor.logscan.needle import Needle
 from doctor.logscan.prefix import message
 from doctor.logscan.wrapped import Logical, joined
 
 KEPT = 400
-"""Matches kept of one pattern; beyond them only the last one is, and their number is a lower bound."""
-
-TAIL = 4
-"""Lines of a chunk that are still tried for a pattern that has matched more often than is kept: its last ones."""
+"""Matches kept of one pattern, the first ones: then it is not looked for any more, since a healthy server prints some with every request."""
 
 LINE_CAP = 16 * 1024
-"""Characters of a line that patterns see: around the literal, where the line is longer."""
+"""Bytes of a line that patterns see at once: around the literals, where the line is longer."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,11 @@ class Chunk:
     data: bytes
     first: int = 1
     whole: bool = False
+
+    @cached_property
+    def lines(self) -> int:
+        """How many there are."""
+        return self.data.count(b"\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +57,15 @@ class Hits:
     """All that is kept of one pattern's matches."""
 
     kept: list[Match] = field(default_factory=list)
-    count: int = 0
-    last: Match | None = None
 
-    def add(self, match: Match) -> None:
-        self.count += 1
-        self.last = match
-        if len(self.kept) < KEPT:
-            self.kept.append(match)
+    @property
+    def count(self) -> int:
+        """How many lines matched; KEPT stands for that many and more."""
+        return len(self.kept)
+
+    @property
+    def full(self) -> bool:
+        return len(self.kept) >= KEPT
 
 
 _NOTHING = Hits()
@@ -77,19 +85,11 @@ class Scan:
 
 
 class Scanner:
-    """A table of patterns, ready to scan. Patterns are compiled when their literal is first seen."""
+    """A table of patterns, ready to scan. Patterns are compiled when a line that may match is first seen."""
 
-    def __init__(self, literals: Mapping[str, frozenset[str]]) -> None:
+    def __init__(self, literals: Mapping[str, Iterable[str]]) -> None:
         """`literals`: pattern -> its required literals (`literals.required`)."""
-        self._patterns = list(literals)
-        exact: dict[bytes, list[int]] = {}
-        folded: dict[bytes, list[int]] = {}
-        for index, pattern in enumerate(self._patterns):
-            table = folded if ignores_case(pattern) else exact
-            for literal in literals[pattern]:
-                table.setdefault(literal.encode(), []).append(index)
-        self._exact, self._folded = list(exact), list(folded)
-        self._users = [*exact.values(), *folded.values()]
+        self._needles = [Needle.of(pattern, found) for pattern, found in literals.items()]
         self._compiled: dict[int, re.Pattern[str]] = {}
 
     @classmethod
@@ -100,32 +100,54 @@ class Scanner:
     def scan(self, chunks: Iterable[Chunk], size: int = -1) -> Scan:
         """Scans all chunks; `size` is their size in bytes where it is known."""
         result = Scan()
-        finder: Finder | None = None
         base = 0
-        for chunk in chunks:
-            if finder is None:
-                finder = make_finder(self._exact, self._folded, len(chunk.data) if chunk.whole else size)
+        for chunk, pieces, finder in looked(chunks, self._needles, size):
             if not result.sources or result.sources[-1] != chunk.source:
                 result.sources.append(chunk.source)
                 base = result.lines - (chunk.first - 1)
-            self._scan_chunk(chunk, finder, base, result)
+            for line, index, text, groups in self._matches(chunk.data, pieces, result):
+                self._keep(index, Match(chunk.source, chunk.first + line, base + chunk.first + line, text, groups), result)
             if chunk.whole:
                 self._scan_joined(chunk, finder, base, result)
-            result.lines += chunk.data.count(b"\n")
-        for hits in result.hits.values():
-            hits.kept.sort(key=lambda match: match.ordinal)
-            if len(hits.kept) == hits.count:
-                hits.last = hits.kept[-1]
+            result.lines += chunk.lines
         return result
 
-    def _scan_chunk(self, chunk: Chunk, finder: Finder, base: int, result: Scan) -> None:
-        for line, index, text in self._candidates(chunk.data, self._worth_trying(finder.find(chunk.data), result)):
-            self._try(index, text, chunk.source, chunk.first + line, base, result)
+    def _keep(self, index: int, match: Match, result: Scan) -> None:
+        result.hits.setdefault(self._needles[index].pattern, Hits()).kept.append(match)
+
+    def _matches(self, data: bytes, pieces: Iterable[Looked], result: Scan) -> Iterator[tuple[int, int, str, dict[str, str]]]:
+        """(line from 0, pattern, message, groups) for each line that a pattern matches which is not full yet."""
+        number, counted = 0, 0
+        for offset, piece, found in pieces:
+            lines = _Lines(piece)
+            wanted = [index for index in found if not result.of(self._needles[index].pattern).full]
+            if wanted:
+                number, counted = number + data.count(b"\n", counted, offset), offset
+            for index in wanted:
+                needle = self._needles[index]
+                for start in lines.holding(needle):
+                    matched = self._match(index, lines.texts(start, needle))
+                    if matched is not None:
+                        yield number + piece.count(b"\n", 0, start), index, *matched
+                        if result.of(needle.pattern).full:
+                            break
+
+    def _match(self, index: int, texts: Iterable[str]) -> tuple[str, dict[str, str]] | None:
+        # ASCII: a word ends where Chinese begins, so that \b works in text that is written without spaces.
+        compiled = self._compiled.get(index)
+        if compiled is None:
+            compiled = self._compiled[index] = re.compile(self._needles[index].pattern, re.ASCII)
+        for text in texts:
+            if (found := compiled.search(text)) is not None:
+                return text, {name: value for name, value in found.groupdict().items() if value is not None}
+        return None
 
     def _scan_joined(self, chunk: Chunk, finder: Finder, base: int, result: Scan) -> None:
         readings = joined(chunk.data.decode("utf-8", "replace").split("\n"))
         for logical in readings:
             self._scan_logical(chunk, logical, finder, base, result)
+        for hits in result.hits.values():
+            hits.kept.sort(key=lambda match: match.ordinal)
         if readings:
             _gather(result, chunk, readings[-1], base)
 
@@ -133,54 +155,47 @@ class Scanner:
         """Scans joined lines for what the lines as they stand did not show."""
         data = "\n".join(text.replace("\n", " ") for _, text in logical).encode() + b"\n"
         seen = {pattern: {match.line for match in hits.kept} for pattern, hits in result.hits.items()}
-        for line, index, text in self._candidates(data, finder.find(data)):
+        for line, index, text, groups in self._matches(data, look(finder, data), result):
             first = logical[line][0] if line < len(logical) else 0
             following = logical[line + 1][0] if line + 1 < len(logical) else first + 1
-            if not any(chunk.first + number in seen.get(self._patterns[index], ()) for number in range(first, following)):
-                self._try(index, text, chunk.source, chunk.first + first, base, result)
+            if not any(chunk.first + number in seen.get(self._needles[index].pattern, ()) for number in range(first, following)):
+                self._keep(index, Match(chunk.source, chunk.first + first, base + chunk.first + first, text, groups), result)
 
-    def _worth_trying(self, found: Iterable[tuple[int, int]], result: Scan) -> list[tuple[int, int]]:
-        """Without the literals whose patterns have all matched enough: a healthy server prints their lines with every request."""
-        full = {literal for literal, users in enumerate(self._users) if all(result.of(self._patterns[index]).count >= KEPT for index in users)}
-        if not full:
-            return list(found)
-        tails: dict[int, deque[tuple[int, int]]] = {literal: deque(maxlen=TAIL) for literal in full}
-        kept: list[tuple[int, int]] = []
-        for place in found:
-            (tails[place[1]] if place[1] in full else kept).append(place)
-        return kept + [place for tail in tails.values() for place in tail]
 
-    def _candidates(self, data: bytes, found: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int, str]]:
-        """(line from 0, pattern, line's message) for each line and pattern one of whose literals is there."""
-        line, counted = 0, 0
-        tried: set[int] = set()
-        start = end = -1
-        text = ""
-        for at, literal in sorted(found):
-            if at > end:
-                start = data.rfind(b"\n", 0, at) + 1
-                end = data.find(b"\n", at)
-                end = len(data) if end < 0 else end
-                line += data.count(b"\n", counted, start)
-                counted = start
-                tried.clear()
-                text = _shown(data, start, end, at)
-            elif end - start > LINE_CAP:
-                text = _shown(data, start, end, at)
-            for index in self._users[literal]:
-                if index not in tried or end - start > LINE_CAP:
-                    tried.add(index)
-                    yield line, index, text
+class _Lines:
+    """The lines of one piece, decoded and without their prefixes where a pattern asks for them, once each."""
 
-    def _try(self, index: int, text: str, source: str, line: int, base: int, result: Scan) -> None:
-        # ASCII: a word ends where Chinese begins, so that \b works in text that is written without spaces.
-        compiled = self._compiled.get(index)
-        if compiled is None:
-            compiled = self._compiled[index] = re.compile(self._patterns[index], re.ASCII)
-        found = compiled.search(text)
-        if found is not None:
-            groups = {name: value for name, value in found.groupdict().items() if value is not None}
-            result.hits.setdefault(self._patterns[index], Hits()).add(Match(source, line, base + line, text, groups))
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._lower: bytes | None = None
+        self._messages: dict[int, str] = {}
+
+    def holding(self, needle: Needle) -> Sequence[int]:
+        """Where the lines begin that hold one of the literals."""
+        if not needle.folded:
+            return needle.lines(self._data)
+        if self._lower is None:
+            self._lower = self._data.lower()
+        return needle.lines(self._lower)
+
+    def texts(self, start: int, needle: Needle) -> Iterable[str]:
+        """The line's message; of a line that is too long, its parts around the literals."""
+        text = self._messages.get(start)
+        if text is not None:
+            return (text,)
+        end = self._data.find(b"\n", start)
+        end = len(self._data) if end < 0 else end
+        if end - start > LINE_CAP:
+            return _parts(self._data[start:end], needle)
+        text = self._messages[start] = message(self._data[start:end].decode("utf-8", "replace"))
+        return (text,)
+
+
+def _parts(line: bytes, needle: Needle) -> Iterator[str]:
+    """Overlapping parts of a long line, those that hold a literal well inside; where it is in them hangs on the line alone."""
+    step = LINE_CAP // 2
+    for part in sorted({max(0, (place - step // 2) // step) for place in needle.places(line.lower() if needle.folded else line)}):
+        yield message(line[part * step : part * step + LINE_CAP].decode("utf-8", "replace"))
 
 
 def _gather(result: Scan, chunk: Chunk, logical: Logical, base: int) -> None:
@@ -190,11 +205,3 @@ def _gather(result: Scan, chunk: Chunk, logical: Logical, base: int) -> None:
         hits.kept = [
             replace(match, ordinal=starts[bisect_right(starts, match.ordinal) - 1]) if match.source == chunk.source else match for match in hits.kept
         ]
-
-
-def _shown(data: bytes, start: int, end: int, at: int) -> str:
-    """The message of a line; of a longer one, what stands around the literal."""
-    if end - start > LINE_CAP:
-        start, end = max(start, at - LINE_CAP // 2), min(end, at + LINE_CAP // 2)
-    return message(data[start:end].decode("utf-8", "replace"))
-

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from doctor.logscan import scan as scan_module
-from doctor.logscan.finder import HyperscanFinder, PlainFinder
 from doctor.logscan.literals import required
 from doctor.logscan.prefix import message
 from doctor.logscan.scan import Chunk, Scan, Scanner
@@ -77,7 +76,6 @@ def test_line_numbers_groups_and_counts() -> None:
     found = run("one\nerror code is 42\ntwo\nerror code is 43\nerror code is 42\n", r"error code is (?P<code>\d{1,9})").of(r"error code is (?P<code>\d{1,9})")
     assert [(match.line, match.groups["code"]) for match in found.kept] == [(2, "42"), (4, "43"), (5, "42")]
     assert found.count == 3
-    assert found.last is not None and found.last.line == 5
 
 
 def test_line_numbers_go_on_over_chunks_and_ordinals_over_sources() -> None:
@@ -101,22 +99,13 @@ def test_a_message_that_was_wrapped_is_found(glue: str) -> None:
 def test_memory_is_bounded_for_many_matches() -> None:
     pieces = [Chunk("log", b"needle here\n" * 1000, first) for first in range(1, 5000, 1000)]
     found = Scanner.of(["needle"]).scan(pieces).of("needle")
-    assert len(found.kept) == scan_module.KEPT
-    assert scan_module.KEPT <= found.count <= 5000
-    assert found.last is not None and found.last.line == 5000
+    assert [match.line for match in found.kept] == list(range(1, scan_module.KEPT + 1))
+    assert found.count == scan_module.KEPT
 
 
 def test_a_line_of_ten_megabytes() -> None:
     text = "x" * 5_000_000 + " error code is 207008 " + "y" * 5_000_000
     assert run(text, "error code is 207008").of("error code is 207008").count == 1
-
-
-@given(st.lists(st.text(alphabet="abneedl \n", max_size=40), max_size=20))
-def test_both_finders_agree(parts: list[str]) -> None:
-    data = "needle".join(parts).encode()
-    exact, folded = [b"needle", b"eedl"], [b"ableneed"]
-    lines = {(data.count(b"\n", 0, at), index) for at, index in PlainFinder(exact, folded).find(data)}
-    assert lines == {(data.count(b"\n", 0, at), index) for at, index in HyperscanFinder(exact, folded).find(data)}
 
 
 def test_ignoring_case() -> None:
