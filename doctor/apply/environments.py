@@ -98,8 +98,9 @@ def _prepended(action: SetEnvironment, context: Context, now: Mapping[str, str])
             return entry
         if unfilled(entry):
             return Words(f"a value is not known on this machine: {entry}", f"本机上无法得知所需的值：{entry}")
-        if entry not in re.split(r"[: ]", now.get(name, "")):
-            found[name] = entry
+        there = () if name in action.unset else re.split(r"[: ]", now.get(name, ""))
+        if more := [part for part in entry.split(":") if part not in there]:
+            found[name] = ":".join(more)
     return found
 
 

@@ -116,10 +116,10 @@ def _systemd(need: Lacking, context: Context) -> tuple[FileChange, ...] | Words:
     if not unit:
         return no_unit()
     path = drop_in_path(unit, context.mark)
-    lines = [f"UnsetEnvironment={' '.join(need.unset)}"] if need.unset and not need.source and not need.prepend else []
-    lines += [f"Environment={escaped(f'{name}={value}')}" for name, value in need.set.items()] if not need.source and not need.prepend else []
+    unset = [f"UnsetEnvironment={' '.join(need.unset)}"] if need.unset else []  # before any program starts: a preloaded library may end them all
+    lines = [*unset, *(f"Environment={escaped(f'{name}={value}')}" for name, value in need.set.items())]
     files: tuple[FileChange, ...] = ()
-    if not lines:
+    if need.source or need.prepend:
         command = exec_start(context.host, unit, without=path)
         plain = command.lstrip("-@:+!")
         marks = command[: len(command) - len(plain)]
@@ -130,7 +130,7 @@ def _systemd(need: Lacking, context: Context) -> tuple[FileChange, ...] | Words:
             return made
         files = made
         wrapper = files[-1].path
-        lines = [] if plain.startswith(wrapper) else ["ExecStart=", f"ExecStart={marks}{wrapper} {plain}"]
+        lines = unset if plain.startswith(wrapper) else [*unset, "ExecStart=", f"ExecStart={marks}{wrapper} {plain}"]
     if not lines:
         return files
     whole = _whole(context, path, drop_in_head(context.rule) + "[Service]\n" + "\n".join(lines) + "\n", then=reload(context))

@@ -83,6 +83,20 @@ def test_without_a_fitting_allocator_it_says_so(tmp_path: Path) -> None:
     assert found.blocked is not None and "tcmalloc" in found.blocked.en
 
 
+def test_a_preload_that_does_not_fit_is_taken_away_before_anything_starts(tmp_path: Path) -> None:
+    root = make_root(tmp_path, {**FILES, "/etc/systemd/system/vllm.service": UNIT})
+    action = SetEnvironment(unset=("LD_PRELOAD",), prepend={"LD_PRELOAD": "allocator"})
+    made = contents(step(root, action, Choices(), facts(65536, LD_PRELOAD="/usr/lib64/libjemalloc.so.2")))
+    unit = made["/etc/systemd/system/vllm.service.d/90-ascend-doctor-cann-env-not-sourced.conf"]
+    assert unit.index("UnsetEnvironment=LD_PRELOAD\n") < unit.index("ExecStart=/etc/ascend-doctor/with-ascend")
+    assert "unset LD_PRELOAD\nexport LD_PRELOAD=/usr/lib64/libtcmalloc.so.4" in made["/etc/ascend-doctor/environment.sh"]
+
+
+def test_only_the_missing_entries_of_a_list_are_added(tmp_path: Path) -> None:
+    found = step(make_root(tmp_path, FILES), SetEnvironment(prepend={"LD_LIBRARY_PATH": "/a:/b:/c"}), given=facts(LD_LIBRARY_PATH="/x:/b"))
+    assert 'export LD_LIBRARY_PATH=/a:/c"${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"' in contents(found)["/etc/ascend-doctor/environment.sh"]
+
+
 def test_a_misspelt_variable_keeps_its_value(tmp_path: Path) -> None:
     found = step(make_root(tmp_path, FILES), SetEnvironment(rename={"HCCL_BUFF_SIZE": "HCCL_BUFFSIZE"}), given=facts(HCCL_BUFF_SIZE="1024"))
     text = contents(found)["/etc/ascend-doctor/environment.sh"]
