@@ -161,8 +161,8 @@ WORDS: Mapping[str, Words] = {
     "logs_nothing": Words("Name a file or paste a text first.", "请先给出文件或粘贴文本。"),
     "pasted": Words("pasted text", "粘贴的文本"),
     # Evidence
-    "evidence_at": Words("{source}  line {line:,} of {count:,}", "{source}  第 {line:,}/{count:,} 行"),
-    "evidence_opening": Words("{source}  opening...", "{source}  正在打开……"),
+    "evidence_at": Words("line {line:,} of {count:,}", "第 {line:,}/{count:,} 行"),
+    "evidence_opening": Words("opening...", "正在打开……"),
     "evidence_search": Words("Search for a text, in any case", "搜索文本，不区分大小写"),
     "evidence_none": Words("Not found: {text}", "未找到：{text}"),
 }

@@ -19,7 +19,7 @@ from doctor.tui.screens.checkup import CheckupScreen
 HOSTS = Path(__file__).resolve().parents[2] / "fixtures" / "hosts"
 OLD_DRIVER = "driver-too-old-for-cann"
 
-PATIENCE = 120
+PATIENCE = 60
 """Seconds until something that does not come is a failure."""
 
 Act = Callable[["Driven"], Awaitable[None]]

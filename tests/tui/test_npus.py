@@ -13,6 +13,7 @@ from doctor.facts.npu_types import Npu, NpuProcess
 from doctor.facts.npu_use import HELD, LEFTOVER, OTHER, SERVER, SHARED, UNHEALTHY, UNKNOWN, UNSEEN, ZOMBIE, chip_uses
 from doctor.host import Process, Unavailable, Why
 from doctor.host.recorded import open_host
+from doctor.report.model import Report
 from doctor.text import cell_width, clean
 from doctor.tui.cards import History, Look, Table, look, told
 from doctor.tui.glyphs import ASCII, UNICODE, choose
@@ -173,7 +174,7 @@ def test_looks_never_overlap_and_a_hanging_one_keeps_nothing_waiting() -> None:
         await driven.press("q")
 
     class Nothing(HostJob):
-        def run(self, watch: Watch, only: str = "") -> object:  # type: ignore[override]
+        def run(self, watch: Watch, only: str = "") -> Report:
             raise ValueError("no check here")
 
     drive(Nothing(Working(table)), act)

@@ -12,17 +12,18 @@ from hypothesis import strategies as st
 from doctor.locale import words_of
 from doctor.text import clean
 from doctor.tui.keys import COMMON, Key
-from doctor.tui.lines import BLOCK, LONGEST, FileLines, TextLines
+from doctor.tui.lines import BLOCK, CUT, LONGEST, FileLines, TextLines
 from doctor.tui.rows import Filter, Row, Shown
 from doctor.tui.screens.cause import CauseScreen
 from doctor.tui.screens.checkup import CheckupScreen
 from doctor.tui.screens.evidence import EvidenceScreen
 from doctor.tui.screens.logs import LogsScreen
+from doctor.tui.screens.npus import NpusScreen
 from doctor.tui.screens.page import PageScreen
 from doctor.tui.words import WORDS, speaker
 from doctor.words import Words
 
-SCREENS = (CauseScreen, CheckupScreen, EvidenceScreen, LogsScreen, PageScreen)
+SCREENS = (CauseScreen, CheckupScreen, EvidenceScreen, LogsScreen, NpusScreen, PageScreen)
 
 
 def row(state: str = "FAIL", area: str = "driver", words: str = "driver too old") -> Row:
@@ -55,7 +56,7 @@ def test_every_key_does_something_and_is_named(screen: type[CheckupScreen]) -> N
     speak = speaker("zh")
     for key in screen.KEYS:
         assert speak(key.word)
-        assert key.action == "open" or hasattr(screen, f"action_{key.action}"), key
+        assert key.action in ("open", "areas") or hasattr(screen, f"action_{key.action}"), key
     names = [name for key in (*screen.KEYS, *COMMON) for name in key.keys.split(",")]
     assert len(names) == len(set(names))
 
@@ -87,7 +88,7 @@ def test_lines_that_end_with_a_block_belong_to_the_right_number(tmp_path: Path) 
     lines = file_lines(tmp_path, b"a" * (BLOCK - 1) + b"\n" + b"second\nthird\n")
     assert lines.count == 3
     assert (lines.line(1), lines.line(2)) == ("second", "third")
-    assert lines.line(0) == "a" * LONGEST
+    assert lines.line(0) == "a" * LONGEST + CUT
 
 
 def test_a_search_goes_both_ways_and_round_the_end(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from textual.widgets import Input, Static
 from doctor.finding import Evidence
 from doctor.logscan.sources import Source, SourceError, chunks
 from doctor.report.style import short
-from doctor.text import truncate
+from doctor.text import cell_width
 from doctor.tui.job import HostJob, Job, TextJob
 from doctor.tui.keys import Key, bindings
 from doctor.tui.lines import FileLines, Lines, TextLines
@@ -122,11 +122,15 @@ class EvidenceScreen(DoctorScreen):
         self._head()
 
     def _head(self) -> None:
-        count = self._lines.count if self._lines is not None else 0
-        told = self.speak("evidence_at", source=short(self._item.source, 300), line=self.view.marked + 1, count=count)
+        """The source and the place in it; of a long path its end is shown."""
         if self._lines is None:
-            told = self.speak("evidence_opening", source=short(self._item.source, 300))
-        self.query_one("#title", Static).update(Content(truncate(told, max(20, self.size.width - 2), "...")))
+            place = self.speak("evidence_opening")
+        else:
+            place = self.speak("evidence_at", line=self.view.marked + 1, count=self._lines.count)
+        source, room = short(self._item.source, 500), max(10, self.size.width - 4 - cell_width(place))
+        while cell_width(source) > room:
+            source = "..." + source.removeprefix("...")[1 + (cell_width(source) - room) // 2 :]
+        self.query_one("#title", Static).update(Content(f"{source}  {place}"))
 
     def action_filter_lines(self) -> None:
         self.query_one(FilterBox).open()

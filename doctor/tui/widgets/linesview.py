@@ -66,11 +66,11 @@ class LinesView(ScrollView, can_focus=True):
         if self.wrapped:
             if not self._in_view(self.marked):
                 self._part = 0
-                self.scroll_to(y=max(0, self.marked - self.size.height // 3), animate=False, immediate=True, force=True)
+                self.scroll_to(y=max(0, self.marked - self._room.height // 3), animate=False, immediate=True, force=True)
                 if not self._in_view(self.marked):  # the lines above it are tall
                     self.scroll_to(y=self.marked, animate=False, immediate=True, force=True)
-        elif self.size.height:
-            inside = self.scroll_offset.y <= self.marked < self.scroll_offset.y + self.size.height
+        elif self._room.height:
+            inside = self.scroll_offset.y <= self.marked < self.scroll_offset.y + self._room.height
             self.scroll_to_region(Region(self.scroll_offset.x, self.marked, 1, 1), animate=False, center=not inside, force=True, x_axis=False)
         self.refresh()
         self.post_message(self.Marked())
@@ -84,7 +84,7 @@ class LinesView(ScrollView, can_focus=True):
 
     def _measure(self) -> None:
         """Wrapped, the last line may stand at the top, since it may be taller than the screen."""
-        self.virtual_size = Size(self.size.width, self._lines.count + (max(0, self.size.height - 1) if self.wrapped else 0))
+        self.virtual_size = Size(self._room.width, self._lines.count + (max(0, self._room.height - 1) if self.wrapped else 0))
 
     def on_resize(self) -> None:
         self._measure()
@@ -93,19 +93,24 @@ class LinesView(ScrollView, can_focus=True):
     # Painting
 
     @property
+    def _room(self) -> Region:
+        """What scroll bars leave."""
+        return self.scrollable_content_region
+
+    @property
     def _gutter(self) -> int:
         return len(str(self._lines.count)) + 4
 
     def _from(self, line: int, part: int) -> Iterator[Part]:
         """The parts of lines from one on."""
-        room = max(8, self.size.width - self._gutter)
+        room = max(8, self._room.width - self._gutter)
         for number in range(line, self._lines.count):
             for index, text in enumerate(pieces(self._lines.line(number), room)):
                 if number > line or index >= part:
                     yield number, index, text
 
     def _seen(self) -> list[Part]:
-        return list(islice(self._from(self.scroll_offset.y, self._part), max(1, self.size.height)))
+        return list(islice(self._from(self.scroll_offset.y, self._part), max(1, self._room.height)))
 
     def _in_view(self, line: int) -> bool:
         return any(number == line for number, _, _ in self._seen())
@@ -114,17 +119,17 @@ class LinesView(ScrollView, can_focus=True):
         if self.wrapped:
             part = next(islice(self._from(self.scroll_offset.y, self._part), y, None), None)
             if part is None:
-                return Strip.blank(self.size.width, self.rich_style)
+                return Strip.blank(self._room.width, self.rich_style)
             return self._strip(part[0], part[2], 0, continued=part[1] > 0)
         number = self.scroll_offset.y + y
         if number >= self._lines.count:
-            return Strip.blank(self.size.width, self.rich_style)
+            return Strip.blank(self._room.width, self.rich_style)
         text = self._lines.line(number)
         self._widen(cell_width(text) + self._gutter)
         return self._strip(number, text, self.scroll_offset.x)
 
     def _strip(self, number: int, text: str, left: int, *, continued: bool = False) -> Strip:
-        width, here, base = self.size.width, number == self.marked, self.rich_style
+        width, here, base = self._room.width, number == self.marked, self.rich_style
         head = "" if continued else str(number + 1)
         gutter = Segment(f"{'>' if here and not continued else ' '} {head:>{self._gutter - 4}}  ", self.get_component_rich_style("lines--number") + Style(bold=here))
         strip = Strip(list(self._segments(text, self._colour(number, text) + Style(bold=here))), cell_width(text))
@@ -166,9 +171,9 @@ class LinesView(ScrollView, can_focus=True):
         self.mark(self.marked + lines)
 
     def action_page(self, pages: int) -> None:
-        if self.wrapped and self._scrolled_within(pages * max(1, self.size.height - 1)):
+        if self.wrapped and self._scrolled_within(pages * max(1, self._room.height - 1)):
             return
-        seen = len({number for number, _, _ in self._seen()}) if self.wrapped else self.size.height
+        seen = len({number for number, _, _ in self._seen()}) if self.wrapped else self._room.height
         self.mark(self.marked + pages * max(1, seen - 1))
 
     def action_aside(self, steps: int) -> None:
@@ -176,14 +181,17 @@ class LinesView(ScrollView, can_focus=True):
             self.scroll_to(x=max(0, self.scroll_offset.x + steps * 16), animate=False)
 
     def _scrolled_within(self, parts: int) -> bool:
-        """Goes on inside the marked line where it fills the screen, as far as it reaches."""
-        seen = self._seen()
-        if not seen or {number for number, _, _ in seen} != {self.marked} or (parts < 0 and self._part == 0):
+        """Goes on inside the marked line where it is taller than the screen, as far as it reaches."""
+        height, total = self._room.height, len(pieces(self._lines.line(self.marked), max(8, self._room.width - self._gutter)))
+        at_top = self.scroll_offset.y == self.marked
+        part = self._part if at_top else 0
+        if total <= height or not self._in_view(self.marked):
             return False
-        total = len(pieces(self._lines.line(self.marked), max(8, self.size.width - self._gutter)))
-        if parts > 0 and self._part + self.size.height >= total:
+        if (parts > 0 and at_top and part + height >= total) or (parts < 0 and part == 0):
             return False
-        self._part = max(0, min(self._part + parts, total - self.size.height))
+        self._part = max(0, min(part + parts, total - height)) if at_top else 0
+        if not at_top:
+            self.scroll_to(y=self.marked, animate=False, immediate=True, force=True)
         self.refresh()
         return True
 
