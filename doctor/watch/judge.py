@@ -6,96 +6,11 @@ How well it does is measured by `tools/watch_table.py`; the table stands in docs
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
-from doctor.watch.statistics import Z99, Slope, correlation, load_effect, median, period, quantile, theil_sen
-
-HOUR = 3600.0
-MIB = 1024.0 * 1024.0
-
-
-class Verdict(enum.Enum):
-    """What a series shows, worst last."""
-
-    TOO_SHORT = "too short"
-    NO_LEAK = "no leak"
-    SUSPECT = "suspect"
-    LEAK = "leak"
-    CRITICAL = "critical"
-
-    @property
-    def rank(self) -> int:
-        return list(Verdict).index(self)
-
-    @property
-    def bad(self) -> bool:
-        return self.rank >= Verdict.SUSPECT.rank
-
-
-class Unit(enum.Enum):
-    """What is counted; it decides what growth is too small to matter."""
-
-    BYTES = "bytes"
-    FILES = "files"
-    THREADS = "threads"
-    PROCESSES = "processes"
-
-
-@dataclass(frozen=True, slots=True)
-class Point:
-    """One sample. `t`: seconds on a clock that does not jump; `requests`: finished so far; `running`: at this moment. None: not known."""
-
-    t: float
-    value: float
-    requests: float | None = None
-    running: float | None = None
-
-
-@dataclass(frozen=True)
-class Series:
-    """One quantity of one life of one process (or of the host); `started`: when that life began on the clock of the points."""
-
-    name: str
-    points: tuple[Point, ...]
-    unit: Unit = Unit.BYTES
-    started: float | None = None
-    limit: float | None = None
-    """Where it ends: bytes (files, …) that this quantity may still grow beyond its last value; None: not known."""
-    ends: str = ""
-    """What ends then: "host memory", "cgroup", "HBM", "/dev/shm", "open files"."""
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How long is long enough. All in seconds; `scaled` makes them shorter for a soak test that has only minutes."""
-
-    warmup: float = 900.0
-    """After the start of a process: compilation, graph capture and caches fill up once."""
-    least_suspect: float = 2 * HOUR
-    least_leak: float = 3 * HOUR
-    soon: float = 12 * HOUR
-    """A leak that ends sooner is critical."""
-
-    @staticmethod
-    def for_span(seconds: float) -> Settings:
-        """For a watch that is to decide within this time, as a soak test: an eighth is warm-up, two thirds must be enough for a leak."""
-        usual = Settings()
-        return Settings(min(usual.warmup, seconds / 8), min(usual.least_suspect, seconds / 2), min(usual.least_leak, seconds * 2 / 3))
-
-    def scaled(self, factor: float) -> Settings:
-        return replace(self, warmup=self.warmup * factor, least_suspect=self.least_suspect * factor, least_leak=self.least_leak * factor)
-
-
-FLOOR: dict[Unit, tuple[float, float]] = {
-    Unit.BYTES: (16 * MIB, 0.004),
-    Unit.FILES: (24.0, 0.10),
-    Unit.THREADS: (12.0, 0.15),
-    Unit.PROCESSES: (4.0, 0.10),
-}
-"""Growth over the whole window that is too small to call: an absolute part, and a share of the level; the larger counts.
-16 MiB: a healthy vLLM 0.32 drifts by 2 MiB in ten minutes; 0.4 %: heaps of hundreds of GiB never stand quite still."""
+from doctor.watch.series import FLOOR, HOUR, MIB, Point, Series, Settings, Trend, Unit, Verdict, ordered
+from doctor.watch.statistics import Z99, Slope, correlation, load_effect, median, period, theil_sen
 
 BINS = 48
 LEAST_BINS = 12
@@ -105,37 +20,6 @@ POWER = 10.0
 """Standard errors of the slope that a leak needs to be found in 95 of 100 series: its second half alone must rise for sure."""
 FLATTENS = 0.45
 """A slope in the second half below this share of the first half's is a cache that fills: logarithmic growth has 0.2 to 0.33, a straight line 1."""
-
-
-@dataclass(frozen=True)
-class Trend:
-    """The verdict on one series; slopes and `detectable` are per hour in the series' unit."""
-
-    name: str
-    verdict: Verdict
-    why: str
-    """A key of `doctor.watch.words`: "rising", "flat", "flattens", "steps", "given_back", "load_rises", "short", "few", "small"."""
-    unit: Unit
-    window: float = 0.0
-    """Seconds that were judged, after the warm-up."""
-    level: float = 0.0
-    growth: float = 0.0
-    slope: float = 0.0
-    low: float = 0.0
-    high: float = 0.0
-    p: float = 1.0
-    detectable: float | None = None
-    per_request: float | None = None
-    idle_slope: float | None = None
-    """Per hour while nothing runs; None where it was never idle long enough."""
-    late_share: float | None = None
-    """Slope of the second half as a share of the first half's: 1 is a straight line."""
-    seconds_left: float | None = None
-    seconds_left_low: float | None = None
-    ends: str = ""
-    gaps: int = 0
-    """Stretches without a sample, longer than five times the usual interval."""
-    envelope: tuple[tuple[float, float], ...] = field(default=(), repr=False)
 
 
 def judge(series: Series, settings: Settings = Settings()) -> Trend:  # noqa: B008 - frozen
@@ -153,21 +37,6 @@ def judge(series: Series, settings: Settings = Settings()) -> Trend:  # noqa: B0
     facts = _Facts(series, points, bins, whole, axis, theil_sen(axis, bins.values) or whole, window, gaps)
     trend = facts.trend(*_decide(facts, settings))
     return _with_end(trend, series, settings)
-
-
-def ordered(points: Sequence[Point]) -> tuple[Point, ...]:
-    """In the order of sampling, with a clock that never runs back: a step back is taken as the usual interval."""
-    steps = [later.t - earlier.t for earlier, later in zip(points, points[1:], strict=False) if later.t > earlier.t]
-    usual = median(steps) or 1.0
-    found: list[Point] = []
-    shift = 0.0
-    for point in points:
-        if point.value != point.value or point.t != point.t:
-            continue
-        if found and point.t + shift <= found[-1].t:
-            shift = found[-1].t + usual - point.t
-        found.append(replace(point, t=point.t + shift) if shift else point)
-    return tuple(found)
 
 
 def _after_warmup(points: tuple[Point, ...], started: float | None, settings: Settings) -> tuple[Point, ...]:
@@ -373,4 +242,4 @@ def _with_end(trend: Trend, series: Series, settings: Settings) -> Trend:
     return replace(trend, seconds_left=left, seconds_left_low=soonest, verdict=Verdict.CRITICAL if left < settings.soon else trend.verdict)
 
 
-__all__ = ["FLOOR", "HOUR", "MIB", "Point", "Series", "Settings", "Trend", "Unit", "Verdict", "judge", "ordered", "quantile"]
+__all__ = ["FLOOR", "HOUR", "MIB", "Point", "Series", "Settings", "Trend", "Unit", "Verdict", "judge", "ordered"]

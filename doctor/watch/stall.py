@@ -5,9 +5,10 @@ Contract: one `Stall` an event, begun and, when it is over, ended; a start-up, a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from doctor.watch.sample import Sample
+from doctor.watch.sample import ProcessSample, Sample
 
 NO_TOKENS = 60.0
 """Seconds with running requests and no token, prompt or generated: vLLM ends itself after 300."""
@@ -125,7 +126,8 @@ class StallWatch:
         log = sample.log
         return log is not None and log.age <= 30 and log.generation == 0 and log.prompt == 0
 
-    def _same_blocked(self, blocked: list) -> bool:  # type: ignore[type-arg]
+    def _same_blocked(self, blocked: Sequence[ProcessSample]) -> bool:
+        """Whether one of them stood there in the sample before, too, and has not used the processor since."""
         before = {process.life: process for process in self._before.processes} if self._before is not None else {}
         return any(process.life in before and before[process.life].state == "D" and before[process.life].cpu == process.cpu for process in blocked)
 

@@ -45,12 +45,6 @@ def median(values: Sequence[float]) -> float:
     return ordered[count // 2] if count % 2 else (ordered[count // 2 - 1] + ordered[count // 2]) / 2
 
 
-def quantile(values: Sequence[float], share: float) -> float:
-    """The value below which `share` of the values lie; 0 for none."""
-    ordered = sorted(values)
-    return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else 0.0
-
-
 def autocorrelation(values: Sequence[float], lag: int) -> float:
     """Pearson's correlation of the series with itself `lag` points later; 0 where it cannot be told."""
     count = len(values)
