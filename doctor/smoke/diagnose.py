@@ -50,7 +50,7 @@ def _shown(cause: Cause) -> bool:
 
 def _belongs(cause: Cause, step: str, device: str) -> bool:
     finding = cause.finding
-    if finding.basis is not Basis.FACTS:
+    if finding.basis is not Basis.FACTS or any(symptom.basis is not Basis.FACTS for symptom in cause.symptoms):
         return finding.severity is not Severity.NOTE
     sure = finding.severity is Severity.FAIL and finding.confidence is Confidence.SURE
     return sure and device == "npu" and step != "server" and cause.rule.area in AREAS_OF_NPU

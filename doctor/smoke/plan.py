@@ -20,20 +20,25 @@ LIMITS: Mapping[str, tuple[float, float]] = {
 }  # fmt: skip
 """Seconds: what a step usually takes, and its deadline. A cold import of torch from a network disk was seen to take 30 s; compiling for the graph
 mode takes minutes on a first run; weights of a large model are read for many minutes."""
-QUICK_DEADLINE = 30.0
-"""Seconds of level 1."""
+QUICK = (10.0, 60.0)
+"""The same at level 1: under 30 s, unless torch is imported from a cold network disk."""
 
 SHOULD: Mapping[str, tuple[float, float]] = {
     "910B1": (376, 1600), "910B2": (376, 1600), "910B3": (313, 1600), "910B4": (280, 800), "a3": (376, 1600), "310p": (70, 204),
 }  # fmt: skip
 """Chip name or family -> (dense fp16 TFLOP/s, memory GB/s) of one chip, from product pages. An indication: a part is reached in practice."""
 
-HOST_MB, CARD_MB = 6 * 1024, 4 * 1024
-"""Memory that the steps up to the engine take at the most, of the host and of each card, beside what torch_npu keeps."""
+HOST_MB = 6 * 1024
+"""Memory of the host that the steps up to the engine take at the most."""
+CONTEXT_MB = 2 * 1024
+"""Memory of a card that torch_npu, its operators and HCCL take before any tensor."""
+UNKNOWN_CARD_MB = 64 * 1024
 CPU_CACHE_GIB = 1
-TINY_SHARE = 0.1
-"""Share of a card's memory that the engine with the tiny model may take."""
+TINY_SHARE = 0.2
+"""Share of a card's memory that the engine with the tiny model may take: less leaves no cache beside the context on a card of 24 GB."""
 MEMORY_SHARE_CPU = 0.3
+SPAWN = {"VLLM_WORKER_MULTIPROC_METHOD": "spawn"}
+"""A second engine is started after the comparison has used threads, which a fork does not survive."""
 
 
 class Refusal(Exception):
@@ -106,12 +111,22 @@ def plan(request: Request, seen: Seen) -> Plan:
     maker = _Maker(request, seen, device, cards, url, taken)
     steps = tuple(maker.steps())
     environment = {**seen.environment, **_quiet(seen.environment, device, cards, request)}
-    on_cards = device == "npu" and any(step.skip is None and not step.own_python for step in steps)
     return Plan(
         device, request.level, cards, seen.python, environment, steps,
         None if request.model else HOST_MB if any(step.id == "engine" and step.skip is None for step in steps) else HOST_MB // 3,
-        None if request.model or not on_cards else CARD_MB, (request.key,) if request.key else (),
+        _card_mb(request, seen, device, cards, steps), (request.key,) if request.key else (),
     )  # fmt: skip
+
+
+def _card_mb(request: Request, seen: Seen, device: str, cards: tuple[int, ...], steps: tuple[Step, ...]) -> int | None:
+    """What each card is taken by at the most, the engine's share included."""
+    running = [step for step in steps if step.skip is None and not step.own_python]
+    if request.model or device == "cpu" or not running:
+        return None
+    if all(step.id in ("device", "operators", "cards") for step in running):
+        return CONTEXT_MB
+    largest = max((card.total_mb for card in seen.cards if card.number in cards and card.total_mb), default=UNKNOWN_CARD_MB)
+    return CONTEXT_MB + int(TINY_SHARE * largest)
 
 
 def _device(request: Request, seen: Seen) -> str:
@@ -184,11 +199,12 @@ class _Maker:
     def _step(self, name: str, script: str, job: Mapping[str, Any], needs: tuple[str, ...] = (), skip: Reason | None = None) -> Step:
         usual, deadline = LIMITS[name]
         if name == "device" and self.request.level < STANDARD:
-            usual, deadline = 10, QUICK_DEADLINE
+            usual, deadline = QUICK
         if name == "engine":
             usual, deadline = usual * len(job["modes"]), deadline * len(job["modes"])
         whole = {"device": self.device, "torch_device": self.device, "cards": list(range(len(self.cards))), "family": self.seen.family, "dtype": self._dtype(), **job}
-        return Step(name, script, whole, usual, deadline * self.request.scale, self.taken or skip, needs)
+        environment = SPAWN if name == "engine" and SPAWN.keys().isdisjoint(self.seen.environment) else {}
+        return Step(name, script, whole, usual, deadline * self.request.scale, self.taken or skip, needs, environment=environment)
 
     def _dtype(self) -> str:
         """310P computes no bf16; on a CPU fp32 leaves nothing to rounding."""

@@ -57,7 +57,7 @@ def _tiny(say: Any, job: Mapping[str, Any]) -> str:
 
 
 def _tiny_flags(job: Mapping[str, Any]) -> list[str]:
-    share = [] if job["device"] == "cpu" else ["--gpu-memory-utilization", "0.1"]
+    share = [] if job["device"] == "cpu" else ["--gpu-memory-utilization", "0.2"]
     return ["--max-model-len", "512", "--max-num-seqs", "16", "--dtype", job["dtype"], "--enforce-eager", *share]
 
 
