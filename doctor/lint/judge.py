@@ -17,8 +17,9 @@ from doctor.lint.starts import Start
 UNKNOWN, REMOVED, SHORTENED = "serving-flag-unknown", "serving-flag-removed", "serving-flag-abbreviated"
 VALUE, JSON, DEVICE = "serving-flag-invalid-value", "serving-json-option-invalid", "serving-device-ascend"
 METHOD = "model-quantization-name-unknown"
+TOKENS = "serving-batched-tokens-below-max-len"
 
-OWN = frozenset({UNKNOWN, REMOVED, SHORTENED, VALUE, JSON, DEVICE, *INVENTED.values()})
+OWN = frozenset({UNKNOWN, REMOVED, SHORTENED, VALUE, JSON, DEVICE, TOKENS, *INVENTED.values()})
 """Rules that are decided here, by the flags of the release; their own looser way of deciding is left out."""
 
 PLUGIN_VALUES: Mapping[str, frozenset[str]] = {"quantization": frozenset({"ascend"}), "device": frozenset({"npu"})}

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from doctor.finding import Confidence, Evidence, Hit, Severity
-from doctor.lint.judge import METHOD, SHOWN, VALUE, Ruled
+from doctor.lint.judge import METHOD, SHOWN, TOKENS, VALUE, Ruled
 from doctor.lint.parse import Parsed, unfinished
 from doctor.lint.starts import Start
 
-CARDS, TOKENS, HEADS = "serving-world-size-exceeds-visible", "serving-batched-tokens-below-max-len", "model-heads-not-divisible-by-tp"
+CARDS, HEADS = "serving-world-size-exceeds-visible", "model-heads-not-divisible-by-tp"
 MLA, BF16, EAGER = "operator-mla-head-count", "operator-bf16-unsupported", "perf-enforce-eager"
 MISMATCH = "model-quantization-flag-mismatch"
 

@@ -1,15 +1,24 @@
-"""Decides perf-cpu-binding-off on a machine: workers that may run on every CPU."""
+"""Decides perf-cpu-binding-off: binding switched off in the command, and on a machine workers that may run on every CPU."""
 
+import re
 from collections.abc import Iterator
 
 from doctor.facts.machine import Machine
 from doctor.facts.number import span
 from doctor.facts.processes import ServerProcesses
+from doctor.facts.vllm import ServeCommands
 from doctor.finding import Confidence, Evidence, Hit, Skip
 from doctor.logscan.signature import Matches
 
 
-def judge(servers: ServerProcesses | None, machine: Machine | None, matches: Matches) -> Iterator[Hit]:
+_OFF = re.compile(r"enable_cpu_binding[\"']?\s{0,3}:\s{0,3}false", re.IGNORECASE)
+
+
+def judge(servers: ServerProcesses | None, machine: Machine | None, commands: ServeCommands | None, matches: Matches) -> Iterator[Hit]:
+    off = next((one for one in commands.commands if _OFF.search(one.flags.get("additional-config", ""))), None) if commands else None
+    if off is not None and not (machine and machine.arch and machine.arch != "aarch64"):  # elsewhere nothing is bound anyway
+        yield Hit(found="enable_cpu_binding is false", wanted="true", evidence=(Evidence(off.source, "--additional-config: enable_cpu_binding false", off.line),))
+        return
     workers = [process for process in servers.processes if process.role == "worker" and process.cpus_allowed] if servers is not None else []
     if not workers or machine is None or machine.cpus is None:
         if not matches.looked:
