@@ -92,6 +92,13 @@ class SystemdDropIn:
 
 
 @dataclass(frozen=True)
+class ContainerOptions:
+    """`container`: options with which the container of vLLM has to be started, named as `docker run` names them: shm-size, ulimit, pids-limit."""
+
+    run: Mapping[str, str]
+
+
+@dataclass(frozen=True)
 class PinPackages:
     """`packages`: Python packages of the target. `names` of the row of its release (() for the whole row), or `requirements` of their own
     ("numpy<2"). `remove` are packages that have to go. `build` "no-isolation" builds source archives with what the environment holds."""
@@ -153,7 +160,7 @@ class GuideOperators:
 
 
 Action = (
-    SetSysctl | SetSysfs | WriteFile | SetEnvironment | SystemdDropIn
+    SetSysctl | SetSysfs | WriteFile | SetEnvironment | SystemdDropIn | ContainerOptions
     | PinPackages | InstallCann | InstallOperators | EndProcesses | RemoveLeftovers | CorrectCommand
     | GuideOperators
 )  # fmt: skip
@@ -165,6 +172,7 @@ ACTIONS: Mapping[str, type[Any]] = {
     "file": WriteFile,
     "environment": SetEnvironment,
     "systemd": SystemdDropIn,
+    "container": ContainerOptions,
     "packages": PinPackages,
     "cann": InstallCann,
     "operators": InstallOperators,

@@ -102,6 +102,7 @@ MODULES: Mapping[str, str] = {
     "file": "write_file",
     "environment": "environment",
     "systemd": "systemd",
+    "container": "container",
     "packages": "pip_install",
     "cann": "cann_install",
     "operators": "custom_opp",
