@@ -108,7 +108,7 @@ def decode(data: bytes) -> str:
         return data[2:].decode("utf-16-le", "replace")
     if data[:2] == b"\xfe\xff":
         return data[2:].decode("utf-16-be", "replace")
-    data = data.removeprefix(b"\xef\xbb\xbf")
+    data = data[3:] if data[:3] == b"\xef\xbb\xbf" else data  # as removeprefix, which Python 3.6 has not: `doctor collect` carries this module
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:

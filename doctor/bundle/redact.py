@@ -39,6 +39,13 @@ COMMON_WORDS = frozenset((
     "ip6-mcastprefix",
 ))  # fmt: skip
 """Words of logs: where a host or user is called so, the name is masked where it stands for one, and left elsewhere."""
+KEPT_VARIABLES = (
+    "PATH", "HOME", "PWD", "USER", "LOGNAME", "SHELL", "LANG", "LC_", "LANGUAGE", "TZ", "HOSTNAME", "VIRTUAL_ENV", "CONDA_", "PYTHON", "LD_", "OMP_", "GOMP_", "KMP_", "MKL_", "OPENBLAS_",
+    "MALLOC_", "JEMALLOC_", "TORCH", "PYTORCH_", "NPU_", "ASCEND_", "ASDOPS_", "ATB_", "ACL", "CANN_", "HCCL_", "HCCS_", "LCCL_", "LCAL_", "TASK_QUEUE_ENABLE", "COMBINED_ENABLE", "CPU_AFFINITY_CONF", "MULTI_STREAM_", "INF_NAN_",
+    "VLLM_", "HF_", "HUGGINGFACE_", "TRANSFORMERS_", "MODELSCOPE_", "USE_MODELSCOPE_", "LMCACHE_", "MOONCAKE_", "MC_", "MINDIE_", "MIES_", "RAY_", "NCCL_", "GLOO_", "TP_SOCKET_", "MASTER_", "RANK", "WORLD_SIZE", "LOCAL_RANK", "NODE_RANK",
+    "CUDA_", "TRITON_", "TBE_", "TUNE_BANK_", "BENCHMARK_", "GE_", "DUMP_", "ENABLE_", "DISABLE_", "PROFILING_", "NODE_NAME", "POD_", "KUBERNETES_SERVICE_", "container", "TMPDIR", "XDG_CACHE_HOME", "TOOLCHAIN_HOME", "WORK_PATH", "no_proxy", "NO_PROXY", "http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "all_proxy", "TERM", "SHLVL", "_", "OLDPWD", "NVIDIA_VISIBLE_DEVICES", "TOKENIZERS_PARALLELISM", "DP_", "SERVER_", "PIP_", "UV_",
+)  # fmt: skip
+"""Names, and beginnings that end in "_", of variables whose value says something about serving. The value of any other becomes a stand-in."""
 SHORTEST_SEED = 4
 SHORTEST_LEARNT = 8
 """Characters of a secret that is looked for everywhere; shorter ones stand in words by chance."""
@@ -131,6 +138,19 @@ class Redactor:
     def mapping(self, variables: Mapping[str, str]) -> dict[str, str]:
         """An environment."""
         return {self.text(name): self.variable(name, value) for name, value in variables.items()}
+
+    def environment(self, variables: Mapping[str, str]) -> dict[str, str]:
+        """A process's environment: variables that say something about serving, masked; of any other the name, and a stand-in for its value."""
+        if self.profile == "raw":
+            return dict(variables)
+        masked = {}
+        for name in sorted(variables):
+            if _is_kept(name):
+                masked[self.text(name)] = self.variable(name, variables[name])
+            else:
+                self.counts["variable"] += 1
+                masked[self.text(name)] = self.names.name("value", variables[name])
+        return masked
 
     def json(self, value: object, name: str = "") -> object:
         """A JSON value with every text in it masked; `name` is its key."""
@@ -454,6 +474,11 @@ def _sub(pattern: re.Pattern[str], near: tuple[str, ...], replace: Callable[[re.
         parts += [text[done:start], pattern.sub(replace, text[start:end])]
         done = end
     return "".join([*parts, text[done:]])
+
+
+def _is_kept(name: str) -> bool:
+    beginning = any(name == kept or (kept.endswith("_") and len(kept) > 1 and name.startswith(kept)) for kept in KEPT_VARIABLES)
+    return beginning or name.startswith(("PYTHON", "TORCH", "ACL", "RANK", "LMCACHE"))
 
 
 _SHAPE = re.compile(r"(<[|｜][^<>\n]{1,60}[|｜]>|(?P<mark>[^\w\s])(?P=mark){3,})")

@@ -22,15 +22,6 @@ T = TypeVar("T")
 MOST_BYTES = 96 * MIB
 """Text of all answers together; a real server has some 3 MiB."""
 
-KEPT_VARIABLES = (
-    "PATH", "HOME", "PWD", "USER", "LOGNAME", "SHELL", "LANG", "LC_", "LANGUAGE", "TZ", "HOSTNAME", "VIRTUAL_ENV", "CONDA_", "PYTHON", "LD_", "OMP_", "GOMP_", "KMP_", "MKL_", "OPENBLAS_",
-    "MALLOC_", "JEMALLOC_", "TORCH", "PYTORCH_", "NPU_", "ASCEND_", "ASDOPS_", "ATB_", "ACL", "CANN_", "HCCL_", "HCCS_", "LCCL_", "LCAL_", "TASK_QUEUE_ENABLE", "COMBINED_ENABLE", "CPU_AFFINITY_CONF", "MULTI_STREAM_", "INF_NAN_",
-    "VLLM_", "HF_", "HUGGINGFACE_", "TRANSFORMERS_", "MODELSCOPE_", "USE_MODELSCOPE_", "LMCACHE_", "MOONCAKE_", "MC_", "MINDIE_", "MIES_", "RAY_", "NCCL_", "GLOO_", "TP_SOCKET_", "MASTER_", "RANK", "WORLD_SIZE", "LOCAL_RANK", "NODE_RANK",
-    "CUDA_", "TRITON_", "TBE_", "TUNE_BANK_", "BENCHMARK_", "GE_", "DUMP_", "ENABLE_", "DISABLE_", "PROFILING_", "NODE_NAME", "POD_", "KUBERNETES_SERVICE_", "container", "TMPDIR", "XDG_CACHE_HOME", "TOOLCHAIN_HOME", "WORK_PATH", "no_proxy", "NO_PROXY", "http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "all_proxy", "TERM", "SHLVL", "_", "OLDPWD", "NVIDIA_VISIBLE_DEVICES", "TOKENIZERS_PARALLELISM", "DP_", "SERVER_", "PIP_", "UV_",
-)  # fmt: skip
-"""Names, and beginnings that end in "_", of variables whose value says something about serving. The value of any other becomes a stand-in."""
-
-
 @dataclasses.dataclass(frozen=True)
 class Seen:
     """One question with its answer. `arguments` are those of the `Host` method."""
@@ -199,15 +190,7 @@ class Masked:
         return tuple(self._redactor.text(each) if isinstance(each, str) else each for each in seen.arguments)
 
     def _environment(self, variables: Mapping[str, str]) -> dict[str, str]:
-        if self._redactor.profile == "raw":
-            return dict(variables)
-        kept = {name: value for name, value in variables.items() if _is_kept(name)}
-        masked = self._redactor.mapping(kept)
-        for name in variables:
-            if name not in kept:
-                self._redactor.counts["variable"] += 1
-                masked[self._redactor.text(name)] = self._redactor.names.name("value", variables[name])
-        return {name: masked[name] for name in sorted(masked)}
+        return self._redactor.environment(variables)
 
     def _masked(self, seen: Seen) -> Any:
         answer, mask = seen.answer, self._redactor.text
@@ -289,8 +272,4 @@ class Masked:
         return self._answer
 
 
-def _is_kept(name: str) -> bool:
-    return any(name == kept or (kept.endswith("_") and len(kept) > 1 and name.startswith(kept)) for kept in KEPT_VARIABLES) or name.startswith(("PYTHON", "TORCH", "ACL", "RANK", "LMCACHE"))
-
-
-__all__ = ["KEPT_VARIABLES", "Masked", "Seen", "SeenHost", "learn", "texts"]
+__all__ = ["Masked", "Seen", "SeenHost", "learn", "texts"]

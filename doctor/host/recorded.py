@@ -18,6 +18,7 @@ from typing import Protocol, TypeVar
 
 from doctor.host import MIB, READ_LIMIT, RUN_TIMEOUT, FileInfo, Host, Listener, Output, Process, Unavailable, Why
 from doctor.host.plain import PlainHost
+from doctor.host.recorded_tree import RecordedTree
 from doctor.host.snapshot import (
     MANIFEST,
     RECORDS,
@@ -86,6 +87,10 @@ class RecordedHost:
         self._whole: dict[str, str] = {}
         for line in (self._bytes(RECORDS, RECORDS_LIMIT) or b"").splitlines():
             self._take(line)
+        # What `doctor collect` recorded: files as a tree, commands without the environment that they ran in.
+        told = manifest.get("tree")
+        tree = self._bytes(told, RECORDS_LIMIT) if isinstance(told, str) else None
+        self._tree = None if tree is None else RecordedTree(tree.splitlines(), self._text)
 
     def _manifest(self) -> dict[str, Json]:
         try:
@@ -113,33 +118,46 @@ class RecordedHost:
 
     def read(self, path: str, limit: int = READ_LIMIT, tail: bool = False) -> str | Unavailable:
         key = question("read", path, limit, tail)
+        if self._tree is not None and key not in self._answers:
+            return self._tree.read(path, limit, tail)
         if key in self._answers or path not in self._whole:
             return self._answer(key, path, lambda answer: self._text(answer["file"]))
         text = self._answer(self._whole[path], path, lambda answer: self._text(answer["file"]))
         return text if isinstance(text, Unavailable) else _cut(text, limit, tail)
 
     def read_raw(self, path: str, limit: int, offset: int = 0) -> bytes | Unavailable:
-        return self._answer(question("read_raw", path, limit, offset), path, lambda answer: self._raw(answer["base64"]))
+        key = question("read_raw", path, limit, offset)
+        if self._tree is not None and key not in self._answers:
+            return self._tree.read_raw(path, limit, offset)
+        return self._answer(key, path, lambda answer: self._raw(answer["base64"]))
 
     def list(self, glob: str) -> tuple[str, ...] | Unavailable:
+        if self._tree is not None and question("list", glob) not in self._answers:
+            return self._tree.list(glob)
         return self._answer(question("list", glob), glob, lambda answer: texts_from_json(answer["paths"]))
 
     def stat(self, path: str) -> FileInfo | Unavailable:
+        if self._tree is not None and question("stat", path) not in self._answers:
+            return self._tree.stat(path)
         return self._answer(question("stat", path), path, lambda answer: info_from_json(answer["info"]))
 
     def resolve(self, path: str) -> str | Unavailable:
+        if self._tree is not None and question("resolve", path) not in self._answers:
+            return self._tree.resolve(path)
         return self._answer(question("resolve", path), path, lambda answer: text_from_json(answer["text"]))
 
     def run(self, argv: Sequence[str], timeout: float = RUN_TIMEOUT, env: Mapping[str, str] | None = None) -> Output | Unavailable:
-        return self._answer(run_question(argv, env), shlex.join(argv), lambda answer: self._output(answer["command"]))
+        asked = run_question(argv, env)
+        key = run_question(argv, None) if self._tree is not None and asked not in self._answers else asked
+        return self._answer(key, shlex.join(argv), self._output)
 
     def processes(self) -> tuple[Process, ...] | Unavailable:
         return self._answer(
-            question("processes"), "processes", lambda answer: tuple(map(process_from_json, json.loads(self._text(answer["file"]))))
+            question("processes"), "processes", lambda answer: tuple(map(process_from_json, _inline(answer, "processes", self._text)))
         )
 
     def environ(self, pid: int) -> Mapping[str, str] | Unavailable:
-        return self._answer(question("environ", pid), f"environment of process {pid}", lambda answer: self._environ(answer["file"]))
+        return self._answer(question("environ", pid), f"environment of process {pid}", lambda answer: self._environ(_inline(answer, "environ", self._text)))
 
     def listening(self) -> tuple[Listener, ...] | Unavailable:
         return self._answer(question("listening"), "listening sockets", lambda answer: tuple(map(listener_from_json, answer["listeners"])))
@@ -161,10 +179,14 @@ class RecordedHost:
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             return Unavailable(what, Why.NOT_RECORDED, "the snapshot is damaged here")
 
-    def _environ(self, name: str) -> dict[str, str]:
-        return {clean(key): text_from_json(value) for key, value in json.loads(self._text(name)).items()}
+    def _environ(self, values: Json) -> dict[str, str]:
+        return {clean(key): text_from_json(value) for key, value in values.items()}
 
-    def _output(self, folder: str) -> Output:
+    def _output(self, answer: Json) -> Output:
+        if "output" in answer:
+            told = answer["output"]
+            return output_from_json(told, text_from_json(told["stdout"]), text_from_json(told["stderr"]))
+        folder = answer["command"]
         meta = json.loads(self._text(f"{folder}/meta.json"))
         return output_from_json(meta, self._text(f"{folder}/stdout"), self._text(f"{folder}/stderr"))
 
@@ -205,6 +227,11 @@ class FolderMembers:
                 return file.read(limit)
         except (OSError, ValueError):
             return None
+
+
+def _inline(answer: Json, name: str, text: Callable[[str], str]) -> Json:
+    """The answer itself, or the file that holds it."""
+    return answer[name] if name in answer else json.loads(text(answer["file"]))
 
 
 def _cut(text: str, limit: int, tail: bool) -> str:

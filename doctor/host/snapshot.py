@@ -7,6 +7,9 @@
     commands/<slug>-<hash>/                meta.json, stdout, stderr
     processes.json  environ/<pid>.json     whole answers
 
+A snapshot of `doctor collect` has its files in tree.jsonl (see `recorded_tree`), which the manifest names as `tree`, and short answers in
+the records themselves.
+
 The records grow by a line a question, so that a recording that was killed can be replayed as far as it came.
 """
 

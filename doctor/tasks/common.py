@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from doctor.locale import Speak
@@ -32,12 +31,9 @@ def open_host(options: Options, recorded: str | None, root: str | None) -> Host:
     if recorded is not None and root is not None:
         raise Refused(options.speak("from_and_root"))
     if recorded is not None:
-        from doctor.host.recorded import NotAHost, open_host
+        from doctor.tasks.recorded import recorded_host
 
-        try:
-            return limited(open_host(Path(recorded)), options.profile)
-        except (NotAHost, OSError, ValueError) as problem:
-            raise Refused(clean(str(problem))) from None
+        return limited(recorded_host(options, recorded), options.profile)
     if root is not None and not os.path.isdir(root):
         raise Refused(options.speak("no_root", folder=clean(root)))
     from doctor.host.live import LiveHost

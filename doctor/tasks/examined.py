@@ -16,6 +16,7 @@ from doctor.text import clean
 if TYPE_CHECKING:
     from doctor.examine import Examination, Selection
     from doctor.host import Host
+    from doctor.logscan.sources import Source
     from doctor.report.model import Report
     from doctor.rulebook import Rulebook
 
@@ -29,31 +30,35 @@ class Looked:
     problems: list[str]
 
 
-def looked(options: Options, book: Rulebook, host: Host, python: str | None, logs: Sequence[str]) -> Looked:
-    """Examines a host and its logs."""
+def looked(options: Options, book: Rulebook, host: Host, python: str | None, logs: Sequence[str], recorded: Sequence[Source] = ()) -> Looked:
+    """Examines a host and its logs; `recorded` are those that came with it."""
     from doctor.examine import examine_host
     from doctor.logscan.sources import all_chunks
     from doctor.report.progress import Progress
 
-    chosen, sources, problems = selection(options, book), open_logs(logs), list[str]()
+    chosen, sources, problems = selection(options, book), [*recorded, *open_logs(logs)], list[str]()
     with Progress(options.speak, options.detail) as progress:
         chunks = all_chunks(sources, problems, progress.read)
         examination = examine_host(host, book, chosen, python=python, chunks=chunks, heard=progress.heard)
     return Looked(examination, chosen, problems)
 
 
-def examined(options: Options, book: Rulebook, host: Host, python: str | None, logs: Sequence[str], folder: str = "") -> Answer:
+def examined(
+    options: Options, book: Rulebook, host: Host, python: str | None, logs: Sequence[str], folder: str = "", recorded: Sequence[Source] = ()
+) -> Answer:
     """The report of a host."""
-    seen = looked(options, book, host, python, logs)
+    seen = looked(options, book, host, python, logs, recorded)
     return reported(options, seen.chosen, seen.examination, seen.problems, folder, host)
 
 
-def examined_text(options: Options, files: Sequence[str], book: Rulebook, chosen: Selection, problems: list[str]) -> Examination:
+def examined_text(
+    options: Options, files: Sequence[str], book: Rulebook, chosen: Selection, problems: list[str], recorded: Sequence[Source] = ()
+) -> Examination:
     from doctor.examine import examine_text
     from doctor.logscan.sources import all_chunks
     from doctor.report.progress import Progress
 
-    sources = open_logs(files)
+    sources = [*recorded, *open_logs(files)]
     sizes = [source.size for source in sources]
     with Progress(options.speak, options.detail) as progress:
         chunks = all_chunks(sources, problems, progress.read)

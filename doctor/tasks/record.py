@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
+import click
+
+from doctor.bundle.words import WORDS
+from doctor.locale import room_speaker
 from doctor.tasks import Answer, Options, Refused
 from doctor.tasks.common import open_host, rulebook, selection
 from doctor.tasks.examined import examined
+from doctor.text import clean
 
 
 def run(options: Options, folder: str, root: str | None, python: str | None, logs: Sequence[str]) -> Answer:
@@ -23,4 +29,7 @@ def run(options: Options, folder: str, root: str | None, python: str | None, log
         raise Refused(options.speak("not_empty", folder=folder)) from None
     except (OSError, ValueError) as problem:
         raise Refused(options.speak("not_a_folder", folder=folder, why=getattr(problem, "strerror", None) or problem)) from None
+    if options.detail >= 0:
+        say = room_speaker(WORDS, options.language)
+        click.echo("doctor: " + say("record_is_raw", folder=shlex.quote(clean(folder))), err=True)
     return examined(options, book, recording, python, logs, folder)

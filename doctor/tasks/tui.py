@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 from doctor.tasks import Answer, Options, Refused
 from doctor.tasks.common import label_of, open_host, open_logs, rulebook, selection
+from doctor.tasks.recorded import opened, recorded_logs
 
 if TYPE_CHECKING:
+    from doctor.examine import Selection
     from doctor.tui.job import Job
 
 
@@ -27,7 +29,7 @@ def run(
         raise Refused(options.speak("tui_no_stdin"))
     if reason := why_not():
         raise Refused(options.speak(reason, columns=LEAST_COLUMNS, lines=LEAST_LINES))
-    from doctor.tui.job import HostJob, TextJob
+    from doctor.tui.job import TextJob
     from doctor.tui.run import open_app
 
     asked = bool(options.only or options.skip)
@@ -37,6 +39,16 @@ def run(
         sources = tuple(open_logs(files))
         job = TextJob(label_of(sources, options.speak), sources, selection=chosen)
     else:
-        job = HostJob(open_host(options, recorded, root), chosen, python, tuple(open_logs(logs)))
+        job = _host_job(options, recorded, root, python, logs, chosen)
     open_app(job, chosen, language=options.language, theme=theme, slow=slow, colour=options.colour_allowed, ascii_only=ascii_only)
     return Answer("")
+
+
+def _host_job(options: Options, recorded: str | None, root: str | None, python: str | None, logs: Sequence[str], chosen: Selection | None) -> Job:
+    """The host, with the logs of its bundle; what another tool collected may be logs only."""
+    from doctor.tui.job import HostJob, TextJob
+
+    if recorded and not root and (found := opened(recorded)).host is None:
+        sources = (*found.logs, *open_logs(logs))
+        return TextJob(label_of(sources, options.speak), sources, selection=chosen)
+    return HostJob(open_host(options, recorded, root), chosen, python, (*recorded_logs(recorded), *open_logs(logs)))

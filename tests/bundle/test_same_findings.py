@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ from doctor.host.recorded import RecordedHost
 from doctor.host.recording import RecordingHost
 from doctor.logscan.sources import open_sources
 from tests.bundle.busy import BusyHost
-from tests.fixture_cases import SmallCase, _write_host, book, folders, run_text, small_cases
+from tests.fixture_cases import FIXTURES, SmallCase, _write_host, book, folders, run_text, small_cases
 
 KEY = b"k" * 32
 
@@ -91,8 +93,6 @@ def test_every_recorded_host(folder: Path) -> None:
 
 def test_every_small_case_of_a_host(tmp_path: Path) -> None:
     """The rules of the case's area: those of the others see what `test_every_recorded_host` shows them."""
-    import shutil
-
     different = []
     for index, case in enumerate(case for case in small_cases() if case.text is None):
         folder = tmp_path / str(index)
@@ -113,12 +113,16 @@ def test_every_small_case_of_a_host(tmp_path: Path) -> None:
 
 
 def _copy(case: SmallCase, folder: Path) -> None:
-    import shutil
-
-    from tests.fixture_cases import FIXTURES
-
+    """Base hosts are copied once and linked from then on; what a case writes is unlinked first."""
     if case.base:
-        shutil.copytree(FIXTURES / "hosts" / case.base, folder, symlinks=True)
+        base = folder.parent / case.base
+        if not base.exists():
+            shutil.copytree(FIXTURES / "hosts" / case.base, base, symlinks=True)
+        shutil.copytree(base, folder, symlinks=True, copy_function=os.link)
+        for name in (*(f"files/{name.lstrip('/')}" for name in case.files), "commands.txt"):
+            if (folder / name).is_file():
+                (folder / name).unlink()
+        shutil.copy(base / "commands.txt", folder / "commands.txt")
     _write_host(folder, case)
 
 
