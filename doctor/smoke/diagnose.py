@@ -49,8 +49,9 @@ def _shown(cause: Cause) -> bool:
 
 
 def _belongs(cause: Cause, step: str, device: str) -> bool:
+    """Shown by the output, itself or in what follows from it; or by the facts, where the step cannot work with it."""
     finding = cause.finding
-    if finding.basis is not Basis.FACTS or any(symptom.basis is not Basis.FACTS for symptom in cause.symptoms):
-        return finding.severity is not Severity.NOTE
-    sure = finding.severity is Severity.FAIL and finding.confidence is Confidence.SURE
+    if any(each.basis is not Basis.FACTS and each.severity is not Severity.NOTE for each in (finding, *cause.symptoms)):
+        return True
+    sure = finding.basis is Basis.FACTS and finding.severity is Severity.FAIL and finding.confidence is Confidence.SURE
     return sure and device == "npu" and step != "server" and cause.rule.area in AREAS_OF_NPU

@@ -13,16 +13,29 @@ from typing import Any
 
 import pytest
 
+from doctor.host import Process, Unavailable
 from doctor.host.live import LiveHost
 from doctor.rulebook import load
 from doctor.smoke.outcome import Result, State
 from doctor.smoke.plan import plan
-from doctor.smoke.request import Request, Seen
+from doctor.smoke.request import Request, Seen, look
 from doctor.smoke.run import launch_of, run
 from tests.smoke.driving import smoke
 from tests.smoke.serving import Server, serving
 
 KEY = "s3cret-key-of-the-test"
+
+
+class Alone(LiveHost):
+    """This machine with one process, whatever else runs on it."""
+
+    def __init__(self, pid: int) -> None:
+        super().__init__()
+        self._pid = pid
+
+    def processes(self) -> tuple[Process, ...] | Unavailable:
+        everyone = super().processes()
+        return everyone if isinstance(everyone, Unavailable) else tuple(process for process in everyone if process.pid == self._pid)
 
 
 def asked(server: Server, key: str = "", **given: Any) -> Result:
@@ -129,3 +142,20 @@ def test_an_engine_process_that_is_stopped_is_told(tmp_path: Path) -> None:
         result = run(replace(planned, steps=steps), LiveHost(), load()).results[0]
         process.kill()
     assert failed(result) == {"engine process runs"}
+
+
+def test_a_server_that_runs_here_is_found_and_asked(tmp_path: Path) -> None:
+    """A process that is called as vLLM's server is; the port of its flags is where it is asked."""
+    script = tmp_path / "vllm"
+    script.write_text(
+        f"import sys; sys.path.insert(0, {str(Path(__file__).resolve().parents[2])!r})\n"
+        "from tests.smoke.serving import serving\n"
+        "with serving() as server:\n    print(server.url, flush=True); server.over.wait(300)\n"
+    )
+    with subprocess.Popen([sys.executable, str(script), "serve", "tiny", "--port", "1"], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        assert process.stdout.readline().startswith("http://127.0.0.1:")
+        seen = look(Alone(process.pid), Request(python=sys.executable))
+        process.kill()
+    assert (seen.url, seen.server_pid, seen.python) == ("http://127.0.0.1:1", process.pid, sys.executable)
+    assert [step.id for step in plan(Request(device="cpu"), seen).steps if step.id == "server" and step.skip is None] == ["server"]
