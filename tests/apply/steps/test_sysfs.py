@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from doctor.apply import engine
 from doctor.apply.change import ChangeError, Ground, Standing
 from doctor.apply.kernelchange import KernelChange
 from doctor.apply.kind import Context
@@ -15,7 +19,8 @@ from doctor.apply.steps.sysfs import KIND
 from doctor.facts import HostFacts
 from doctor.fix import SetSysfs
 from doctor.host.live import LiveHost
-from tests.apply.trees import make_root
+from tests.apply.stopping import stopped_at
+from tests.apply.trees import make_root, picture, site_of
 
 THP = "/sys/kernel/mm/transparent_hugepage/enabled"
 GOVERNORS = "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor"
@@ -124,3 +129,58 @@ def test_a_value_that_the_kernel_does_not_take_is_an_error(tmp_path: Path) -> No
 def test_a_journal_cannot_make_doctor_write_elsewhere(path: str) -> None:
     with pytest.raises(ValueError, match="no kernel value"):
         KernelChange.of({"name": "x", "before": {path: "a"}, "after": "b"})
+
+
+RULE = """
+id: host-cpu-governor
+severity: warn
+title: {en: Not performance., zh: 不是 performance。}
+why: {en: Jitter., zh: 抖动。}
+decide:
+- when: {governor: powersavexx}
+fixes:
+- id: set-governor
+  title: {en: Set it, zh: 设置}
+  safety: ask
+  steps: [cpupower]
+  do:
+  - sysfs: {path: '/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor', value: performance}
+"""
+SLOW = "powersavexx"
+"""A stand-in of a governor, as long as "performance": a plain file keeps the tail of what was longer."""
+
+
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A tree that counts as the machine's own: its values are written."""
+    real = engine._ground
+
+    @contextmanager
+    def live(*given: object) -> Iterator[Ground]:
+        with real(*given) as place:  # type: ignore[arg-type]
+            yield replace(place, live=True)
+
+    monkeypatch.setattr(engine, "_ground", live)
+    cpu = "/sys/devices/system/cpu/cpu{}/cpufreq/scaling_governor"
+    return make_root(tmp_path / "root", {cpu.format(number): SLOW for number in range(3)})
+
+
+def test_fixed_undone_and_stopped_between_two_cpus(machine: Path) -> None:
+    name, before = ("host-cpu-governor",), picture(machine)
+    site = site_of(machine, RULE)
+    (done,) = engine.apply_plan(site, name, engine.make_plan(site.look(), name).hash)
+    assert done.outcome is engine.Outcome.FIXED
+    assert picture(machine) != before
+    engine.undo(site)
+    assert picture(machine) == before
+
+    def run(reached: object) -> object:
+        place = site_of(machine, RULE, reached=reached)
+        return engine.apply_plan(place, name, engine.make_plan(place.look(), name).hash)
+
+    for number in range(1, 30):
+        if not stopped_at(number, run):
+            break
+        engine.undo(site)
+        assert picture(machine) == before, number
+    assert number > 10
