@@ -19,6 +19,8 @@ LAST_LINES = 12
 LOAD_POINT = "load, now"
 """Figures that are a curve, not a result."""
 INDENT = "      "
+_MISSING = re.compile(r"ModuleNotFoundError: No module named '(?P<module>torch|vllm)'")
+"""What a wrong interpreter says."""
 _PAINT = {State.PASSED: "faint", State.FAILED: "FAIL", State.SKIPPED: "SKIP", State.STOPPED: "BROKEN"}
 
 
@@ -104,6 +106,10 @@ def figure_text(figure: Figure, speak: Speak) -> str:
 
 def _diagnosed(result: Result, speak: Speak, style: Style, language: str) -> Iterator[str]:
     assert result.diagnosis and result.ended
+    missing = _MISSING.search(result.ended.output)
+    if missing and not result.diagnosis.causes:
+        yield from style.lines(speak("hint_python", module=missing["module"]), INDENT + "  ", f"{INDENT}{style.paint('FAIL', speak('cause'))}  ")
+        return
     for cause in result.diagnosis.causes:
         yield from _cause_lines(cause, speak, style, language)
     if result.diagnosis.first_error is not None:

@@ -71,6 +71,7 @@ WORDS: Mapping[str, Words] = {
     "minutes": Words("{count:.0f} min", "{count:.0f} 分钟"),
     "seconds": Words("{count:.0f} s", "{count:.0f} 秒"),
     # Results
+    "hint_python": Words("There is no {module} in this interpreter. Name the one in which vLLM is installed: --python PATH.", "该解释器中没有 {module}。请用 --python PATH 指定安装了 vLLM 的解释器。"),
     "cause": Words("cause", "原因"),
     "no_cause": Words("no rule explains it", "没有规则能解释"),
     "seen": Words("seen", "证据"),

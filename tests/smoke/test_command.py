@@ -58,6 +58,11 @@ def test_an_interpreter_without_torch_fails_in_its_first_step_with_the_cause() -
     assert [step["state"] for step in told["steps"][1:]] == ["skipped"] * 5 and all(step["reason"] for step in told["steps"][1:])
 
 
+def test_a_wrong_interpreter_is_told_in_one_sentence() -> None:
+    done = doctor("--level", "1", "--device", "cpu", "--python", sys.executable)
+    assert "There is no torch in this interpreter" in done.stdout and "Traceback" not in done.stdout
+
+
 def test_the_plan_as_json() -> None:
     code, answer = smoke("--plan", "--device", "cpu", "--python", sys.executable)
     validator.validate(answer, json.loads(schema.text()))
