@@ -68,6 +68,8 @@ def _step_lines(step: StepPlan, fix: FixPlan, speak: Speak, style: Style, langua
             yield INDENT * 2 + speak("on_the_host")
             for command in step.host_commands:
                 yield from style.verbatim(command, INDENT * 3)
+        for note in step.notes:
+            yield from style.lines(f"{speak('note')}: {note.text[language]}", INDENT * 2)
         return
     if step.already:
         yield INDENT * 2 + speak("step_already")

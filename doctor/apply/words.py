@@ -56,7 +56,7 @@ WORDS: Mapping[str, Words] = {
     "step": Words("step {name}", "步骤 {name}"),
     "step_already": Words("already so, nothing to do", "已是目标状态，无需改动"),
     "step_blocked": Words("cannot be done here: {why}", "无法在此执行：{why}"),
-    "on_the_host": Words("by hand, on the host:", "请在宿主机上手工执行："),
+    "on_the_host": Words("by hand instead (on the host, where doctor runs in a container):", "请改为手工执行（doctor 在容器内时，请在宿主机上执行）："),
     "by_hand_words": Words("by hand:", "手工步骤："),
     "changes_nothing": Words("Nothing was changed.", "未做任何改动。"),
     "plan_hash": Words("plan hash", "方案哈希"),

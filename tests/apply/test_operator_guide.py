@@ -51,7 +51,7 @@ def test_missing_operators_lead_to_the_package(kernels: tuple[str, ...], of: str
     step = planned(found=cann(kernels=kernels, of=of))
     assert no_at(step) == [1]
     assert step.blocked is not None and "--package" in step.blocked.en
-    assert "Ascend-cann-910b-ops_8.5.1_linux-aarch64.run" in step.host_commands
+    assert "Ascend-cann-910b-ops_8.5.1_linux-aarch64.run" in step.blocked.en
 
 
 def test_a_missing_environment_leads_to_set_env() -> None:

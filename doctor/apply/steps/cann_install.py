@@ -54,7 +54,7 @@ class CannInstallKind:
             return blocked_step(key, action, title, Words("CANN can only be installed on this running machine", "只能在本机上安装 CANN"))
         paths = _paths(context)
         if not paths:
-            return blocked_step(key, action, title, _nothing_given(context), _wanted_files(context))
+            return blocked_step(key, action, title, _nothing_given(context))
         files: list[_File] = []
         for path in paths:
             found = _file(context, path)
@@ -123,7 +123,9 @@ def _paths(context: Context) -> tuple[str, ...]:
 
 
 def _nothing_given(context: Context) -> Words:
-    return Words("name the packages with --package FILE (or a folder that holds them)", "请用 --package 文件（或所在目录）指定安装包")
+    names = ", ".join(_wanted_files(context))
+    en, zh = (f": {names}", f"：{names}") if names else ("", "")
+    return Words(f"name the packages with --package FILE, or a folder that holds them{en}", f"请用 --package 指定安装包文件或其所在目录{zh}")
 
 
 def _wanted_files(context: Context) -> tuple[str, ...]:

@@ -30,17 +30,19 @@ class CorrectedFile(FileChange):
     KIND: ClassVar[str] = "corrected"
 
     original: str = ""
+    source: str = ""
+    """Path of the original."""
 
     def diff(self) -> str:
-        return unified(self.original, self.after, self.path)
+        return unified(self.original, self.after, self.path).replace(f"--- {self.path}", f"--- {self.source}", 1)
 
     def data(self) -> Mapping[str, Any]:
-        return {**super().data(), "original": self.original}
+        return {**super().data(), "original": self.original, "source": self.source}
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> CorrectedFile:
         plain = FileChange.of(data)
-        return cls(plain.path, plain.before, plain.after, plain.mode, plain.then, str(data["original"]))
+        return cls(plain.path, plain.before, plain.after, plain.mode, plain.then, str(data["original"]), str(data["source"]))
 
 
 class EditCommandKind:
@@ -67,7 +69,7 @@ class EditCommandKind:
             there = text_of(context.host, beside)
             if isinstance(there, Words):
                 return blocked_step(key, action, title, there)
-            change = CorrectedFile(beside, there, found.text, original=text)
+            change = CorrectedFile(beside, there, found.text, original=text, source=path)
             changes += [change] if not change.nothing else []
         if not changes and (commands := tuple(_running(action, context, chooser))):
             why = Words("the command stands in no file that doctor knows; this is the corrected one", "该命令不在 doctor 已知的文件中；更正后的命令如下")

@@ -42,8 +42,8 @@ def _other_routes(key: str, action: GuideOperators, context: Context, title: Wor
         step = plan_step(key, InstallOperators(), context)
         return replace(step, action=action, notes=(*notes, *step.notes))
     unknown = [one.question.en.partition(".")[0] for one in asked if one.holds is None]
-    told = f" ({', '.join(unknown)})" if unknown else ""
-    why = Words(f"none of the questions is answered with no{told}; choose one of the routes", f"没有一项判定为否{told}；请从所列途径中选择")
+    en, zh = (f" (not known: {', '.join(unknown)})", f"（未知：{'、'.join(unknown)}）") if unknown else ("", "")
+    why = Words(f"none of the questions is answered with no{en}; choose one of the routes", f"没有一项判定为否{zh}；请从所列途径中选择")
     return StepPlan(key, action, title, notes=notes, blocked=why)
 
 
