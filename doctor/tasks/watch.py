@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from doctor.locale import Speak, room_speaker
 from doctor.tasks import Answer, Options, Refused
-from doctor.tasks.common import enveloped, open_host, rulebook
+from doctor.tasks.common import enveloped, open_host, rulebook, selection
 from doctor.text import clean
 
 if TYPE_CHECKING:
@@ -66,6 +66,8 @@ def run(
         options, tuple(files), tuple(pids), url or "", os.path.abspath(log) if log else "", root, interval, span, _seconds(options, npu_every),
         _settings(options, span, warmup, least), samples or "", stream, textfile or "", svg or "", wait,
     )  # fmt: skip
+    if options.only or options.skip:
+        selection(options, rulebook())  # a misspelt name is told now, not after hours
     if interval < 1:
         raise Refused(asked.speak("too_often"))
     if files:
@@ -123,7 +125,7 @@ def _recomputed(asked: Asked, path: Path) -> Answer:
         raise Refused(asked.speak("cannot_read", path=clean(str(path)), why=getattr(problem, "strerror", None) or str(problem))) from None
     if not session.history.count:
         raise Refused(asked.speak("no_samples", path=clean(str(path))))
-    return _reported(asked, session, clean(str(path)), {}, "")
+    return _reported(asked, session, clean(str(path)), {}, clean(path.name))
 
 
 def _live(asked: Asked) -> Answer:
@@ -240,7 +242,8 @@ def _reported(asked: Asked, session: Session, path: str, problems: dict[str, str
     from doctor.watch.render import render
 
     options = asked.options
-    result = session.result(rulebook())
+    book = rulebook()
+    result = session.result(book, selection(options, book))
     unwritten = [_write(asked, name, kind, session, result) for name, kind in ((asked.textfile, "textfile"), (asked.svg, "svg")) if name]
     problems = {**problems, **{f"output {index}": why for index, why in enumerate(unwritten) if why}}
     code = _exit_code(options, result, bool(any(unwritten)))

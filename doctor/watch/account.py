@@ -27,13 +27,13 @@ _WHO = {
 }  # fmt: skip
 
 
-def about(host: Host, members: Sequence[Member]) -> tuple[str, ...]:
-    """Versions and command lines of the server, without secrets."""
+def about(host: Host, members: Sequence[Member], kinds: Sequence[type] = (Packages, Cann, Chip)) -> tuple[str, ...]:
+    """Versions and command lines of the server, without secrets. `kinds`: the facts that may be read; Chip asks npu-smi."""
     shared = HostFacts(host)
     targets = discover(host, None)
     facts = HostFacts(host, targets[0], shared) if targets else shared
     lines = []
-    packages, cann, chip = (known(facts.get(kind)) for kind in (Packages, Cann, Chip))
+    packages, cann, chip = (known(facts.get(kind)) if kind in kinds else None for kind in (Packages, Cann, Chip))
     if isinstance(packages, Packages):
         lines += [f"[pip3] {name.replace('-', '_')}=={packages.versions[name]}" for name in PACKAGES if name in packages.versions]
     if isinstance(cann, Cann) and cann.version:

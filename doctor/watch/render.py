@@ -106,10 +106,9 @@ def _table(result: Result, style: Style, speak: Speak, detail: int) -> Iterator[
     width = max(map(cell_width, names), default=0) + 2
     for group, name in zip(groups, names, strict=True):
         worst = group.worst
-        state = speak(group.verdict.value)
-        if group.verdict in SEVERITY:
-            state = style.paint(SEVERITY[group.verdict].name, state)
-        head = padded(name, width) + padded(state, 12)
+        word = speak(group.verdict.value)
+        state = style.paint(SEVERITY[group.verdict].name, word) if group.verdict in SEVERITY else word
+        head = padded(name, width) + state + " " * max(1, 12 - cell_width(word))
         yield from style.lines(", ".join(_told(group, worst, speak)), " " * 4, head)
 
 
@@ -172,8 +171,8 @@ def _signals(result: Result, style: Style, speak: Speak, detail: int) -> Iterato
 
 
 def _signal(signal: Signal, style: Style, speak: Speak) -> Iterator[str]:
-    state = speak(f"state_{signal.state}")
-    state = style.paint(signal.state.upper(), state) if signal.state in ("warn", "note") else state
+    word = speak(f"state_{signal.state}")
+    state = style.paint(signal.state.upper(), word) if signal.state in ("warn", "note") else word
     told = signal.measured if signal.state != "unknown" else speak(f"unknown_{signal.why}", what=signal.what)
     wanted = f" ({signal.wanted})" if signal.state in ("warn", "note") and signal.wanted else ""
     yield from style.lines(f"{told}{wanted}", "     ", f"   {padded(speak('signal_' + signal.name), 22)}{state}  ")

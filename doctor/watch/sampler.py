@@ -68,6 +68,11 @@ class Sampler:
         """What could not be looked at, and why, by its name."""
         self.tail = LogTail(host, target.log) if target.log else None
 
+    @property
+    def asks_npu(self) -> bool:
+        """Whether npu-smi may be run at all."""
+        return self._npu_every is not None and self._npu_every < float("inf")
+
     def sample(self) -> Sample:
         """Everything at this moment."""
         time = self._host.now().timestamp()

@@ -175,8 +175,8 @@ class Session:
                 found.setdefault(track.role, {})[label] = tuple((t - begin, value) for t, value in track.curve(points))
         return found
 
-    def result(self, book: Rulebook | None = None) -> Result:
-        """The whole result; with the rule book, its causes."""
+    def result(self, book: Rulebook | None = None, selection: Selection = Selection()) -> Result:  # noqa: B008 - frozen
+        """The whole result; with the rule book, its causes, as far as they are selected."""
         first, last = self.history.first, self.history.last
         found = self.groups()
         told = [group.verdict for group in found if group.quantity in ("private", "hbm") or group.verdict.bad]
@@ -191,13 +191,15 @@ class Session:
             restart_hours(found), dict(self.kinds), tuple((at, event) for at, event in self.history.events if not event.startswith(("about ", "smaps ", "log: "))),
             self.settings, text=text,
         )  # fmt: skip
-        return result if book is None else replace(result, examination=_examined(result, book))
+        return result if book is None else replace(result, examination=_examined(result, book, selection))
 
 
-def _examined(result: Result, book: Rulebook) -> Examination:
+def _examined(result: Result, book: Rulebook, selection: Selection) -> Examination:
     """What the rule book says of the watch: of its text, and of what was measured itself."""
-    examination = examine_text("doctor watch", [Chunk("doctor watch", result.text.encode(), 1, False)], book, Selection(only=AREAS))
-    measured = {finding.rule: finding for finding in _measured(result, book)}
+    heard = selection if selection.only else replace(selection, only=AREAS)
+    examination = examine_text("doctor watch", [Chunk("doctor watch", result.text.encode(), 1, False)], book, heard)
+    chosen = {rule.id for rule in selection.chosen(book.rules.values())}
+    measured = {finding.rule: finding for finding in _measured(result, book) if finding.rule in chosen}
     verdicts = [
         verdict if verdict.rule not in measured or verdict.outcome is Outcome.FOUND else replace(verdict, outcome=Outcome.FOUND, findings=(measured[verdict.rule],), why="")
         for verdict in examination.verdicts

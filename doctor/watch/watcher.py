@@ -10,6 +10,9 @@ from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 
+from doctor.facts.cann import Cann
+from doctor.facts.npu import Chip
+from doctor.facts.target import Packages
 from doctor.host import Host, Unavailable
 from doctor.watch import smaps
 from doctor.watch.account import about
@@ -64,7 +67,8 @@ class Watcher:
         sample = self.sampler.sample()
         if not self._told_about and self.sampler.members:
             self._told_about = True
-            self._events += [f"about {line}" for line in about(self._host, self.sampler.members)]
+            kinds = (Packages, Cann, Chip) if self.sampler.asks_npu else (Packages, Cann)
+            self._events += [f"about {line}" for line in about(self._host, self.sampler.members, kinds)]
         sample = replace(sample, events=(*self._events, *sample.events))
         self._events = []
         self._keep(sample)
