@@ -2,8 +2,8 @@
 
 Contract: standard output is the result and nothing else, standard error is talk. With `--json` standard output is one JSON object in
 every case, errors included. Exit codes: 0 nothing at or above `--fail-on`; 1 something at or above it; 2 usage error; 3 doctor could
-not do its work (a rule broke, an input could not be read to its end, or nothing could be looked at: each outweighs findings); 130
-interrupted. A reader that goes away is no error.
+not do its work (a rule broke, an input could not be read to its end, or nothing could be looked at: each outweighs findings); 4 a fix was
+not verified or was put back; 130 interrupted. A reader that goes away is no error.
 """
 
 from __future__ import annotations

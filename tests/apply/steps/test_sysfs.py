@@ -184,3 +184,15 @@ def test_fixed_undone_and_stopped_between_two_cpus(machine: Path) -> None:
         engine.undo(site)
         assert picture(machine) == before, number
     assert number > 10
+
+
+def test_after_a_reboot_a_value_that_is_not_ours_is_left_alone(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    name, site = ("host-cpu-governor",), site_of(machine, RULE)
+    boots = iter(("first", "second"))
+    monkeypatch.setattr(engine, "_boot", lambda place: next(boots))
+    engine.apply_plan(site, name, engine.make_plan(site.look(), name).hash)
+    (tmpfiles,) = (machine / "etc/tmpfiles.d").iterdir()
+    value = machine / "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"
+    value.write_text("schedutil")
+    done = engine.undo(site)
+    assert done.put_back.left == (GOVERNORS,) and not tmpfiles.exists() and value.read_text() == "schedutil"
