@@ -121,6 +121,8 @@ def _recomputed(asked: Asked, path: Path) -> Answer:
 
     try:
         session = recomputed(path, asked.settings, _streamer(asked))
+    except BrokenPipeError:
+        return Answer("")  # whoever reads the stream has enough
     except (OSError, ValueError) as problem:
         raise Refused(asked.speak("cannot_read", path=clean(str(path)), why=getattr(problem, "strerror", None) or str(problem))) from None
     if not session.history.count:
@@ -148,11 +150,13 @@ def _live(asked: Asked) -> Answer:
 
 
 def _sample_path(asked: Asked) -> Path:
-    from doctor.watch.background import state_folder
+    from doctor.watch.background import prune, state_folder
 
     if asked.samples:
         return Path(os.path.abspath(asked.samples))
-    return state_folder(os.environ, os.geteuid()) / f"watch-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{os.getpid()}.ndjson"
+    folder = state_folder(os.environ, os.geteuid())
+    prune(folder)
+    return folder / f"watch-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{os.getpid()}.ndjson"
 
 
 def _loop(asked: Asked, watcher: Watcher) -> bool:
@@ -273,6 +277,7 @@ def _exit_code(options: Options, result: Result, unwritten: bool) -> int:
 
 def _background(asked: Asked, action: str) -> Answer:
     from doctor.watch import background
+    from doctor.watch.judge import Settings
     from doctor.watch.watcher import recomputed
 
     folder = background.state_folder(os.environ, os.geteuid())
@@ -283,21 +288,22 @@ def _background(asked: Asked, action: str) -> Answer:
     if action == "start":
         if found is not None:
             raise Refused(asked.speak("already", pid=found.pid, path=found.samples))
-        started = background.start(folder, _sample_path(asked), _arguments(asked))
+        settings = asked.settings
+        started = background.start(folder, _sample_path(asked), _arguments(asked), (settings.warmup, settings.least_suspect, settings.least_leak))
         if isinstance(started, str):
             raise Refused(asked.speak("could_not_start", why=started))
         text = asked.speak("started_background", pid=started.pid, path=started.samples) + "\n"
         return enveloped(asked.options, output=text) if asked.options.as_json else Answer(text)
-    samples = found.samples if found is not None else background.last_samples(folder)
-    if found is None and (action == "status" or not samples):
+    last = found or (background.recorded(folder) if action == "stop" else None)
+    if last is None:
         raise Refused(asked.speak("not_running"))
     if found is not None and action == "stop":
         background.stop(found)
     try:
-        session = recomputed(Path(samples), asked.settings)
+        session = recomputed(Path(last.samples), Settings(*last.settings))
     except OSError as problem:
-        raise Refused(asked.speak("cannot_read", path=samples, why=problem.strerror)) from None
-    return _reported(asked, session, samples, {}, "")
+        raise Refused(asked.speak("cannot_read", path=last.samples, why=problem.strerror)) from None
+    return _reported(asked, session, last.samples, {}, "")
 
 
 def _arguments(asked: Asked) -> list[str]:

@@ -32,6 +32,21 @@ class Running:
     ticks: int
     begin: float
     samples: str
+    settings: tuple[float, float, float] = (900.0, 7200.0, 10800.0)
+    """warmup, least_suspect, least_leak: what it judges by, so that a report on it does the same."""
+
+
+KEPT = 20
+"""Sample files of earlier watches that are kept in the state folder."""
+
+
+def prune(folder: Path) -> None:
+    """Removes the oldest of our own sample files beyond `KEPT`; evidence stays."""
+    named = sorted(path for path in folder.glob("watch-*Z-*.ndjson") if path.is_file() and not path.is_symlink())
+    for path in named[:-KEPT]:
+        for old in (path, path.with_name(path.name + ".1")):
+            with contextlib.suppress(OSError):
+                old.unlink(missing_ok=True)
 
 
 def state_folder(environ: Mapping[str, str], euid: int) -> Path:
@@ -52,25 +67,23 @@ def start_ticks(pid: int) -> int | None:
     return int(fields[19]) if len(fields) > 19 and fields[0] not in ("Z", "X") and fields[19].isdecimal() else None
 
 
-def running(folder: Path) -> Running | None:
-    """The watch that the pid file names, if it still is that process."""
+def recorded(folder: Path) -> Running | None:
+    """The watch that the pid file names, whether it still runs or not."""
     try:
         record = json.loads((folder / "watch.pid").read_text(encoding="utf-8")[:4096])
-        found = Running(int(record["pid"]), int(record["ticks"]), float(record["begin"]), str(record["samples"]))
+        warmup, suspect, leak = (float(value) for value in record["settings"])
+        return Running(int(record["pid"]), int(record["ticks"]), float(record["begin"]), str(record["samples"]), (warmup, suspect, leak))
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    return found if found.pid > 1 and start_ticks(found.pid) == found.ticks else None
 
 
-def last_samples(folder: Path) -> str:
-    """The sample file of the watch that ran last, ended or not; "" for none."""
-    try:
-        return str(json.loads((folder / "watch.pid").read_text(encoding="utf-8")[:4096])["samples"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return ""
+def running(folder: Path) -> Running | None:
+    """The same, if it still is that process."""
+    found = recorded(folder)
+    return found if found is not None and found.pid > 1 and start_ticks(found.pid) == found.ticks else None
 
 
-def start(folder: Path, samples: Path, arguments: Sequence[str]) -> Running | str:
+def start(folder: Path, samples: Path, arguments: Sequence[str], settings: tuple[float, float, float]) -> Running | str:
     """Starts `doctor watch` with these arguments, detached; what it said where it ended at once."""
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     talk = folder / "watch.log"
@@ -86,7 +99,7 @@ def start(folder: Path, samples: Path, arguments: Sequence[str]) -> Running | st
     if child.poll() is not None or ticks is None:
         lines = talk.read_text(encoding="utf-8", errors="replace").strip().splitlines()
         return clean_line(lines[0] if lines else f"exit {child.returncode}")[:300]
-    found = Running(child.pid, ticks, time.time(), str(samples))
+    found = Running(child.pid, ticks, time.time(), str(samples), settings)
     part = folder / f"watch.pid.{os.getpid()}"
     part.write_text(json.dumps(asdict(found)), encoding="utf-8")
     os.replace(part, folder / "watch.pid")
@@ -129,4 +142,4 @@ def unit(arguments: Sequence[str]) -> str:
     )
 
 
-__all__ = ["Running", "last_samples", "running", "start", "start_ticks", "state_folder", "stop", "unit"]
+__all__ = ["Running", "prune", "recorded", "running", "start", "start_ticks", "state_folder", "stop", "unit"]

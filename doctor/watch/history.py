@@ -108,7 +108,8 @@ class History:
         for card in sample.cards or ():
             owner = next((process for process in sample.processes if process.pid == card.pid), None)
             key = Key("hbm", card.pid, owner.started if owner else 0, card.card)
-            self._track(key, owner.role if owner else "", owner.label if owner else "").add(t, card.used * MIB, requests, running)
+            born = owner.started / TICKS + self._shift if owner else None
+            self._track(key, owner.role if owner else "", owner.label if owner else "", born).add(t, card.used * MIB, requests, running)
         self.events += [(sample.time, event) for event in sample.events]
         del self.events[:-500]
         self.first = self.first or sample
