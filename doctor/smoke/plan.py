@@ -114,7 +114,7 @@ def plan(request: Request, seen: Seen) -> Plan:
     return Plan(
         device, request.level, cards, seen.python, environment, steps,
         None if request.model else HOST_MB if any(step.id == "engine" and step.skip is None for step in steps) else HOST_MB // 3,
-        _card_mb(request, seen, device, cards, steps), (request.key,) if request.key else (),
+        _card_mb(request, seen, device, cards, steps), tuple(key for key in (request.key, seen.key) if key),
     )  # fmt: skip
 
 
@@ -234,7 +234,7 @@ class _Maker:
         longer = self.request.load_seconds if self.request.load else 0
         return Step(
             step.id, step.script, {**step.job, "ready_seconds": step.deadline * 0.8}, step.usual + longer, step.deadline + longer, step.skip,
-            step.needs if not asked else ("device",), environment={"VLLM_API_KEY": ""} if not self.request.key else {"VLLM_API_KEY": self.request.key},
+            step.needs, environment={"VLLM_API_KEY": self.request.key} if self.request.key else {},
         )  # fmt: skip
 
     def _server(self) -> Step:
@@ -242,7 +242,8 @@ class _Maker:
         longer = self.request.load_seconds if self.request.load else 0
         skip = None if self.url else Reason("skip_level", {"level": STANDARD}) if self.request.level < STANDARD else Reason("skip_no_server")
         job = {"url": self.url, "server_pid": self.seen.server_pid if not self.request.url else 0, **self._client()}
-        environment = {"DOCTOR_SMOKE_KEY": self.request.key} if self.request.key else {}
+        key = self.request.key or ("" if self.request.url else self.seen.key)
+        environment = {"DOCTOR_SMOKE_KEY": key} if key else {}
         return Step("server", "server", job, usual + longer, deadline * self.request.scale + longer, skip, (), own_python=True, environment=environment)
 
 

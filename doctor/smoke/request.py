@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from doctor.facts import HostFacts, known
 from doctor.facts.npu import Chip, DeviceNodes, NpuPresence, Npus, chip_from_npus
 from doctor.facts.target import Packages, Target, discover
-from doctor.facts.vllm import ServeCommands
+from doctor.facts.vllm import ServeCommand, ServeCommands
 from doctor.host import Host
 
 QUICK, STANDARD, FULL = 1, 2, 3
@@ -66,6 +66,8 @@ class Seen:
     url: str = ""
     """Of a vLLM server that runs here."""
     server_pid: int = 0
+    key: str = field(default="", repr=False)
+    """Of that server, from its own environment or command line."""
 
 
 def look(host: Host, request: Request) -> Seen:
@@ -89,6 +91,7 @@ def look(host: Host, request: Request) -> Seen:
         nodes=nodes.davinci if nodes else (),
         url=_url(running.flags) if running else "",
         server_pid=(running.pid or 0) if running else 0,
+        key=_key(host, running) if running else "",
     )
 
 
@@ -98,6 +101,13 @@ def _environment(host: Host, target: Target | None) -> Mapping[str, str]:
         return target.environment
     own = host.environ(0)
     return own if isinstance(own, Mapping) else {}
+
+
+def _key(host: Host, running: ServeCommand) -> str:
+    """A server that is asked on its own machine by its own user needs no key to be typed."""
+    environment = host.environ(running.pid) if running.pid else {}
+    own = environment.get("VLLM_API_KEY", "") if isinstance(environment, Mapping) else ""
+    return running.flags.get("api-key", "") or own
 
 
 def cards_of(npus: Npus) -> tuple[Card, ...]:

@@ -17,7 +17,7 @@ WORDS: Mapping[str, Words] = {
     "help_url": Words("A server that runs already (default: the vLLM server found here).", "已在运行的服务（默认：在本机发现的 vLLM 服务）。"),
     "help_load": Words("Put the server under load with N requests at once.", "以 N 个并发请求对服务加压。"),
     "help_load_seconds": Words("How long the load lasts.", "加压时长（秒）。"),
-    "help_key_env": Words("Variable that holds the server's API key (default: VLLM_API_KEY, OPENAI_API_KEY).", "保存服务 API key 的环境变量（默认 VLLM_API_KEY、OPENAI_API_KEY）。"),
+    "help_key_env": Words("Variable that holds the server's API key (default: VLLM_API_KEY).", "保存服务 API key 的环境变量（默认 VLLM_API_KEY）。"),
     "help_key_file": Words("File that holds the server's API key.", "保存服务 API key 的文件。"),
     "help_use_busy": Words("Use cards that others use.", "允许使用已被占用的卡。"),
     "help_plan": Words("Only say what would be done and what it occupies.", "只说明将做什么、占用什么，不执行。"),

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from doctor.smoke.request import Request, Seen
 
 KEY_LIMIT = 4096
-KEY_NAMES = ("VLLM_API_KEY", "OPENAI_API_KEY")
+KEY_NAMES = ("VLLM_API_KEY",)
+"""Variables that are read without being named. OPENAI_API_KEY is not: it may belong to somebody who is not this server."""
 
 
 def run(options: Options, words: Sequence[str], plan_only: bool, feedback: bool, **given: Any) -> Answer:

@@ -152,10 +152,11 @@ def test_a_server_that_runs_here_is_found_and_asked(tmp_path: Path) -> None:
         "from tests.smoke.serving import serving\n"
         "with serving() as server:\n    print(server.url, flush=True); server.over.wait(300)\n"
     )
-    with subprocess.Popen([sys.executable, str(script), "serve", "tiny", "--port", "1"], stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen([sys.executable, str(script), "serve", "tiny", "--port", "1", "--api-key", KEY], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
         assert process.stdout.readline().startswith("http://127.0.0.1:")
         seen = look(Alone(process.pid), Request(python=sys.executable))
         process.kill()
     assert (seen.url, seen.server_pid, seen.python) == ("http://127.0.0.1:1", process.pid, sys.executable)
+    assert seen.key == KEY and KEY not in repr(seen)
     assert [step.id for step in plan(Request(device="cpu"), seen).steps if step.id == "server" and step.skip is None] == ["server"]

@@ -85,27 +85,22 @@ class _Card:
         self._compare("rotary", dtype, rotary, rotary, [self._random(HEADS, SEQUENCE, HEAD), cosine, sine])
 
     def _int8(self) -> None:
-        """Exact, since integers are."""
+        """Integers, so small that every sum fits fp16, which is what the NPU's quantised matmul gives."""
         say, torch = self.say, self.torch
-        left = torch.randint(-128, 127, (128, 256), generator=self.draw, dtype=torch.int8)
-        right = torch.randint(-128, 127, (256, 64), generator=self.draw, dtype=torch.int8)
-        wanted = left.int() @ right.int()
+        left = torch.randint(-8, 8, (128, 256), generator=self.draw, dtype=torch.int8)
+        right = torch.randint(-8, 8, (256, 64), generator=self.draw, dtype=torch.int8)
+        wanted = (left.int() @ right.int()).float()
         say.stage(f"matmul int8 on {self.subject}")
         if self.torch_npu is None:
             got = left.to(self.place).int() @ right.to(self.place).int()
-        elif hasattr(self.torch_npu, "npu_quant_matmul"):
-            scale = torch.ones(right.shape[1], dtype=torch.float32).to(self.place)
+        elif hasattr(self.torch_npu, "npu_quant_matmul") and hasattr(self.torch_npu, "npu_trans_quant_param"):
+            scale = self.torch_npu.npu_trans_quant_param(torch.ones(right.shape[1], dtype=torch.float32).to(self.place))
             got = self.torch_npu.npu_quant_matmul(left.to(self.place), right.to(self.place), scale, output_dtype=torch.float16)
-            # fp16 ends at 65504: beyond it the product is infinite, not wrong
-            wanted = wanted.clamp(-65504, 65504)
-            got = got.to("cpu").float().clamp(-65504, 65504)
-            off = float((got - wanted).abs().max()) / 65504
-            say.check("matmul int8", off <= TOLERANCE["float16"], f"differs by {off:.2g}", self.subject)
-            return
         else:
             say.note("matmul int8", "this torch_npu has no npu_quant_matmul")
             return
-        say.check("matmul int8", bool(torch.equal(got.to("cpu"), wanted)), "", self.subject)
+        off = float((got.to("cpu").float() - wanted).abs().max() / wanted.abs().max())
+        say.check("matmul int8", off <= TOLERANCE["float16"], f"differs by {off:.2g} of the greatest value", self.subject)
 
     def _attention(self, dtype: str) -> None:
         """The operator that vLLM uses on this chip; elsewhere PyTorch's."""

@@ -34,5 +34,9 @@ def npu_fused_infer_attention_score(query: Any, key: Any, value: Any, num_heads:
     return _torch.nn.functional.scaled_dot_product_attention(query, key, value), None
 
 
+def npu_trans_quant_param(scale: Any) -> Any:
+    return scale
+
+
 def npu_quant_matmul(left: Any, right: Any, scale: Any, output_dtype: Any) -> Any:
     return ((left.int() @ right.int()).float() * scale).to(output_dtype)
