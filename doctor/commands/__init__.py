@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from doctor.config import Config
     from doctor.tasks import Answer, Options
 
-ROOMS = ("looking", "reading", "smoke", "watch", "fixing", "bundle", "sites", "program")
+ROOMS = ("looking", "reading", "smoke", "watch", "fixing", "bundle", "fleet", "sites", "program")
 """The modules of this package that add commands, in the order of `doctor --help`."""
 DEFAULT, APP = "check", "tui"
 FOR_APP = ("--slow", "--theme", "--ascii")
