@@ -136,8 +136,8 @@ class PipChange:
         # After a whole installation only what it brought goes; others may have added something since.
         after = None if interrupted else sitestate.read_listing(f"{saved['folder']}/after.gz")
         present = sitestate.listing(self.places)
-        added = set(after if after is not None else present) - set(before)
-        sitestate.restore(self.places, archive, sorted(added & set(present)))
+        added = (set(after if after is not None else present) - set(before)) & set(present)
+        sitestate.restore(self.places, archive, sorted(added | set(sitestate.elsewhere(self.places, {*self.before, *self.after}))))
         sitestate.sync_tree(self.places, before)
         ground.reached("packages put back")
         with contextlib.suppress(FileNotFoundError):
@@ -176,6 +176,7 @@ class PipChange:
         old = {one: version for one, version in self.before.items() if version and version != self.after.get(one)}
         new = sorted(one for one, version in self.after.items() if version and not self.before.get(one))
         undo = [_line(self.installer.uninstall(new))] if new else []
+        undo += ["# the old versions have to be found again: in the folder of wheels, or in an index"] if old else []
         undo += [*heredoc(wanted, "\n".join(requirement_lines(old, {})) + "\n", "0600"), _line(self.installer.install(wanted, hashes=False))] if old else []
         tasks: list[Mapping[str, Any]] = []
         if self._gone:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from doctor.apply.endchange import EndChange, ticks_and_state
 from doctor.apply.kind import Context
-from doctor.facts.container import parse_cgroup_kind
+from doctor.apply.users import in_other_container
 from doctor.facts.npu import Npus
 from doctor.facts.vllm import known_roles
 from doctor.host import KIB, Process, Unavailable
@@ -16,7 +15,6 @@ from doctor.text import clean_line
 from doctor.words import Words
 
 INIT = 1
-_SPACES = re.compile(r"^NSpid:((?:\s+\d{1,10})+)\s*$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -120,7 +118,7 @@ def refused(context: Context, candidate: Candidate) -> Words | None:
         return Words(f"{told} is what doctor itself runs in", f"{told} 是 doctor 自身所在的进程")
     allowed = context.euid == 0 and process.pid in context.choices.pids
     name = f"--pid {process.pid}"
-    if in_other_container(context, process.pid) and not allowed:
+    if in_other_container(context.host, process.pid) and not allowed:
         return Words(f"{told} belongs to another container; as root, name it with {name}", f"{told} 属于其他容器；须以 root 用 {name} 指明")
     if process.uid is None or process.uid != context.euid and not allowed:
         return Words(f"{told} belongs to another user; as root, name it with {name}", f"{told} 属于其他用户；须以 root 用 {name} 指明")
@@ -141,18 +139,6 @@ def _own(context: Context) -> set[int]:
     return found
 
 
-def in_other_container(context: Context, pid: int) -> bool:
-    """A process with a number of its own further in, or in another container's control group."""
-    status = context.host.read(f"/proc/{pid}/status", 64 * KIB)
-    spaces = _SPACES.search(status) if isinstance(status, str) else None
-    if spaces is not None and len(spaces[1].split()) > 1:
-        return True
-    theirs, ours = (context.host.read(f"/proc/{one}/cgroup", 64 * KIB) for one in (str(pid), "self"))
-    if not isinstance(theirs, str) or not isinstance(ours, str):
-        return False
-    return parse_cgroup_kind(theirs) != "" and theirs != ours
-
-
 def change_for(context: Context, process: Process) -> EndChange | None:
     """The change that ends it; None where it is gone already."""
     stat = context.host.read(f"/proc/{process.pid}/stat", 4 * KIB)
@@ -162,4 +148,4 @@ def change_for(context: Context, process: Process) -> EndChange | None:
     return EndChange(process.pid, found[0], process.uid if process.uid is not None else -1, shown(process), process.argv[:100])
 
 
-__all__ = ["Candidate", "change_for", "duration", "everyone", "holders", "in_other_container", "listeners", "named", "orphans", "refused", "shown"]
+__all__ = ["Candidate", "change_for", "duration", "everyone", "holders", "listeners", "named", "orphans", "refused", "shown"]

@@ -92,6 +92,10 @@ def _refusals(host: Host, python: str, prefix: str, kind: str, sites: tuple[str,
         info = host.stat(path)
         if not isinstance(info, Unavailable):
             yield from _owner(info, shown, euid)
+    real = host.resolve(python)
+    info = host.stat(real) if isinstance(real, str) else real
+    if not isinstance(info, Unavailable) and info.uid not in (None, 0, euid):
+        yield Words(f"{info.path}, which {shown} leads to, belongs to user {info.uid}", f"{shown} 实际指向的 {info.path} 属于用户 {info.uid}")
 
 
 def _owner(info: FileInfo, python: str, euid: int) -> Iterator[Words]:
@@ -106,6 +110,8 @@ def _owner(info: FileInfo, python: str, euid: int) -> Iterator[Words]:
         )
     elif info.mode & stat.S_IWOTH and not info.mode & stat.S_ISVTX:
         yield Words(f"anyone may write to {info.path}", f"任何用户都可写 {info.path}")
+    elif euid == 0 and info.mode & stat.S_IWGRP and info.gid != 0:
+        yield Words(f"group {info.gid} may write to {info.path}, and root would run what it puts there", f"用户组 {info.gid} 可写 {info.path}，root 会执行其中的内容")
 
 
 __all__ = ["PythonEnvironment", "read_environment"]

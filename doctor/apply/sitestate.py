@@ -124,6 +124,17 @@ def files_of(places: Places, names: Iterable[str]) -> list[str]:
     return sorted(paths)
 
 
+def elsewhere(places: Places, names: Iterable[str]) -> list[str]:
+    """Files of these distributions that lie neither in the sites nor among the scripts (share/, include/), as far as their lists tell."""
+    found: set[str] = set()
+    folders = tuple(f"{folder}/" for folder in (*places.sites, places.scripts))
+    for some in distributions(places, names).values():
+        for one in some:
+            with contextlib.suppress(ChangeError):
+                found.update(path for path, _ in record(places, one) if not path.startswith(folders))
+    return sorted(found)
+
+
 def size_of(paths: Iterable[str]) -> int:
     return sum(os.lstat(path).st_size for path in paths)
 
@@ -292,6 +303,6 @@ def versions(found: Mapping[str, Sequence[Distribution]]) -> dict[str, tuple[str
 
 
 __all__: Sequence[Any] = [
-    "MARK", "Places", "checked", "distributions", "files_of", "listing", "mark", "marked", "pack", "read_listing", "record", "restore", "size_of",
+    "MARK", "Places", "checked", "distributions", "elsewhere", "files_of", "listing", "mark", "marked", "pack", "read_listing", "record", "restore", "size_of",
     "sync_folder", "sync_tree", "versions", "whole", "write_listing",
 ]  # fmt: skip

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from doctor.apply.kind import Context
+from doctor.apply.plan import Note
+from doctor.facts.container import parse_cgroup_kind
+from doctor.facts.target import Target
 from doctor.facts.vllm import VllmProcess, VllmProcesses
-from doctor.host import KIB, Unavailable
+from doctor.host import KIB, Host, Unavailable
 from doctor.text import clean_line
+from doctor.words import Words
 
 NAME_LIMIT = 80
+_SPACES = re.compile(r"^NSpid:((?:\s+\d{1,10})+)\s*$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -38,7 +44,9 @@ def _ordered(found: VllmProcesses | None) -> list[VllmProcess]:
 
 
 def _server(process: VllmProcess) -> Server:
-    return Server(process.pid, clean_line(" ".join(process.argv) or process.role)[:NAME_LIMIT])
+    # /opt/v/bin/python3 /opt/v/bin/vllm serve /models/Qwen: the folders of programs tell nothing.
+    words = [posixpath.basename(word) or word if number < 2 and word.startswith("/") else word for number, word in enumerate(process.argv)]
+    return Server(process.pid, clean_line(" ".join(words) or process.role)[:NAME_LIMIT])
 
 
 def _uses(context: Context, process: VllmProcess, prefix: str) -> bool:
@@ -56,4 +64,32 @@ def _paths(context: Context, process: VllmProcess) -> Iterator[str]:
         yield from dict.fromkeys(re.findall(r" (/\S{1,500})$", maps, re.MULTILINE))
 
 
-__all__ = ["Server", "servers", "servers_of"]
+def elsewhere(context: Context, target: Target) -> Words | None:
+    """That the target runs in another container: its paths are those of there, and what is changed has to be changed there."""
+    if target.pid is None or not in_other_container(context.host, target.pid):
+        return None
+    return Words(
+        f"the target is process {target.pid} of another container; run doctor inside that container", f"目标是另一个容器中的进程 {target.pid}；请在该容器内运行 doctor"
+    )
+
+
+def in_other_container(host: Host, pid: int) -> bool:
+    """A process with a number of its own further in, or in another container's control group."""
+    status = host.read(f"/proc/{pid}/status", 64 * KIB)
+    spaces = _SPACES.search(status) if isinstance(status, str) else None
+    if spaces is not None and len(spaces[1].split()) > 1:
+        return True
+    theirs, ours = (host.read(f"/proc/{one}/cgroup", 64 * KIB) for one in (str(pid), "self"))
+    if not isinstance(theirs, str) or not isinstance(ours, str):
+        return False
+    return parse_cgroup_kind(theirs) != "" and theirs != ours
+
+
+def lost_with_container(context: Context) -> tuple[Note, ...]:
+    """What is changed inside a container goes with it."""
+    if not context.contained:
+        return ()
+    return (Note(Words("inside a container: a new container of the same image does not have it", "在容器内：用同一镜像新建的容器不会包含此更改")),)
+
+
+__all__ = ["Server", "elsewhere", "in_other_container", "lost_with_container", "servers", "servers_of"]

@@ -260,7 +260,7 @@ def test_wheels_that_are_missing_are_named(python: Path, wheels: Path) -> None:
 def test_a_running_server_of_the_environment_is_named_and_protected(python: Path, wheels: Path) -> None:
     running = VllmProcesses((VllmProcess(4242, 1, "api", (str(python), "-m", "vllm.entrypoints.openai.api_server")), VllmProcess(77, 1, "api", ("/opt/other/bin/python", "x"))))
     step = planned(python, wheels, WHOLE_ROW, running)
-    assert step.blocked is not None and "4242" in step.blocked.en and "77" not in step.blocked.en
+    assert step.blocked is not None and "--pid 4242" in step.blocked.en and "--pid 77" not in step.blocked.en
     told = planned(python, wheels, WHOLE_ROW, running, pids=(4242,))
     assert told.blocked is None and [item.pid for item in told.disturbs] == [4242]
 
@@ -301,6 +301,28 @@ def test_files_outside_of_the_environment_are_not_touched(python: Path, wheels: 
     with pytest.raises(ChangeError, match="outside"):
         change.save(ground(tmp_path / "journal"), "change")
     assert outside.read_text() == "keep me"
+
+
+def test_files_beside_the_packages_go_and_come_as_well(python: Path, wheels: Path, tmp_path: Path) -> None:
+    data = "colour-{0}.data/data/share/colour/of-{0}.txt"
+    for version in ("1.0", "2.0"):
+        make_wheel(wheels, "colour", version, {"colour.py": version, data.format(version): version})
+    pip(python, "install", "--no-index", "--find-links", str(wheels), "colour==1.0")
+    before = contents(python)
+    change = change_of_plan(planned(python, wheels, PinPackages(requirements=("colour==2.0",))))
+    place = ground(tmp_path / "journal")
+    saved = change.save(place, "change")
+    change.make(place, saved)
+    assert (python.parent.parent / "share/colour/of-2.0.txt").exists()
+    assert undone(change, tmp_path / "journal", saved) is Standing.BEFORE
+    assert contents(python) == before
+
+
+def test_a_target_in_another_container_is_changed_from_there(python: Path, wheels: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("doctor.apply.users.in_other_container", lambda host, pid: pid == 4711)
+    target = dataclasses.replace(discover(LiveHost("/"), str(python))[-1], pid=4711)
+    step = KIND.plan("0", PinPackages(), context(target, Packages({"vllm-ascend": ROW}), wheels=str(wheels)))
+    assert step.blocked is not None and "inside that container" in step.blocked.en
 
 
 def test_the_journal_gives_the_same_change_back(python: Path, wheels: Path) -> None:

@@ -20,7 +20,7 @@ from doctor.apply.plan import Disturbed, Effect, Needs, Note, StepPlan
 from doctor.apply.plan_packages import row_of
 from doctor.apply.runfile import Read, damage, read_head
 from doctor.apply.steps import environment
-from doctor.apply.users import servers
+from doctor.apply.users import lost_with_container, servers
 from doctor.facts.cann import Cann
 from doctor.facts.npu import Chip
 from doctor.fix import InstallCann
@@ -91,6 +91,7 @@ def _step(key: str, action: InstallCann, context: Context, files: Sequence[_File
         return blocked_step(key, action, title, switched)
     running = servers(context)
     notes = [Note(Words(f"{clean_line(one.path)}: SHA-256 {one.sha256}", f"{clean_line(one.path)}：SHA-256 {one.sha256}")) for one in files]
+    notes += lost_with_container(context)
     if machine.row is None:
         notes.append(Note(Words("no vllm-ascend is installed, so nothing tells which CANN is wanted", "未安装 vllm-ascend，无法判断所需的 CANN 版本"), conflict=True))
     return StepPlan(

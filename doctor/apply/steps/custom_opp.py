@@ -15,7 +15,7 @@ from doctor.apply.opp_package import CONFIG, OpPackage, Surroundings, cautions, 
 from doctor.apply.oppchange import MARK, OppChange, joint_digest, read_package
 from doctor.apply.plan import Effect, Needs, Note, StepPlan
 from doctor.apply.steps import environment
-from doctor.apply.users import servers
+from doctor.apply.users import elsewhere, lost_with_container, servers
 from doctor.facts.cann import Cann
 from doctor.facts.machine import Machine, OperatingSystem
 from doctor.facts.npu import Chip
@@ -61,7 +61,7 @@ def _change(action: InstallOperators, context: Context, source: str, digest: str
     base = action.folder or ("/opt/ascend-doctor/operators" if context.euid == 0 else os.path.expanduser("~/.local/share/ascend-doctor/operators"))
     target, cann = context.fact(Target), context.fact(Cann)
     home = cann.active.path if cann and cann.active else ""
-    python = target.python if target is not None and _may_run(context, target.python) else ""
+    python = target.python if target is not None and elsewhere(context, target) is None and _may_run(context, target.python) else ""
     search = tuple(path for path in (f"{home}/lib64" if home else "", *DRIVER_LIBRARIES) if path and not isinstance(context.host.stat(path), Unavailable))
     libraries = package.apis
     return OppChange(source, digest, f"{base}/{package.vendor}-{digest[:12]}", package.vendor, python, tuple(sorted(package.operators))[:MOST_TRIED], libraries, search)
@@ -90,7 +90,8 @@ def _step(key: str, action: InstallOperators, context: Context, change: OppChang
     if isinstance(switched, Words):
         return blocked_step(key, action, title, switched)
     if not change.python:
-        notes += (Note(Words("loading is not tried: the target's interpreter belongs to another user", "未试加载：目标解释器属于其他用户")),)
+        notes += (Note(Words("loading is not tried: the target's interpreter belongs to another user or container", "未试加载：目标解释器属于其他用户或容器")),)
+    notes += lost_with_container(context)
     running = tuple(one.name for one in servers(context))
     return StepPlan(key, action, title, (*installed, *switched), Needs(root=context.euid == 0, restart=running), (), Effect.NEXT_START, notes)
 

@@ -20,7 +20,7 @@ from doctor.apply.plan import Disturbed, Effect, Needs, Note, StepPlan
 from doctor.apply.plan_packages import ROW, Wanted, row_of, wanted
 from doctor.apply.pyenv import PythonEnvironment, read_environment
 from doctor.apply.sitestate import Places
-from doctor.apply.users import servers_of
+from doctor.apply.users import elsewhere, lost_with_container, servers_of
 from doctor.compat import Release
 from doctor.facts.distributions import normalised
 from doctor.facts.target import Packages, Target
@@ -46,6 +46,8 @@ class PipInstallKind:
             return blocked_step(key, action, title, why)
         if target is None or packages is None or not context.live:
             return blocked_step(key, action, title, Words("only a target on this running machine can be changed", "只能更改本机上正在运行的目标环境"))
+        if why := elsewhere(context, target):
+            return blocked_step(key, action, title, why)
         environment = read_environment(context.host, target, context.euid)
         if environment.refused is not None:
             return blocked_step(key, action, title, environment.refused)
@@ -112,7 +114,7 @@ def _planned(key: str, action: PinPackages, context: Context, look: _Look, title
         return StepPlan(key, action, title, blocked=why, disturbs=disturbs, notes=notes)
     return StepPlan(
         key, action, title, () if change.nothing else (change,), Needs(root=False, network=bool(asked.pins) and not wheels, restart=tuple(server.name for server in servers_of(context, environment.prefix))),
-        disturbs, Effect.NEXT_START if disturbs else Effect.NOW, (*notes, *_warnings(context, look, change)),
+        disturbs, Effect.NEXT_START if disturbs else Effect.NOW, (*notes, *_warnings(context, look, change), *lost_with_container(context)),
         undo=Words("the replaced packages are kept as they are and put back from there, without a network", "被替换的包会原样备份，恢复时直接放回，无需网络"),
     )  # fmt: skip
 
