@@ -21,7 +21,7 @@ from doctor.logscan.sources import Source, SourceError, chunks
 KEPT = MIB
 """Bytes kept of one log; a shorter one is kept whole."""
 MOST_LOGS = 24
-MOST_KEPT = 12 * MIB
+MOST_KEPT = 8 * MIB
 MOST_READ = 512 * MIB
 """Bytes of one log that are gone through."""
 HEAD_LINES = 300
