@@ -87,7 +87,7 @@ def run(plan: Plan, host: Host, book: Rulebook, listener: Listener | None = None
             results.append(result)
             shared.listener.ended(result)
     finally:
-        leftovers = shared.ledger.settle(folder, before, _memory_after(host, before))
+        leftovers = shared.ledger.settle(folder, before, _memory_after(host, before, 0.0 if shared.stop.is_set() else SETTLE))
     return Outcome(plan, tuple(results), leftovers, round(time.monotonic() - start, 3), started)
 
 
@@ -109,7 +109,7 @@ def _step(shared: _Run, step: Step, results: list[Result]) -> Result:
         shutil.rmtree(folder, ignore_errors=True)
     state = state_of(ended)
     result = Result(step.id, state, ended=ended)
-    if state is State.FAILED:
+    if state is State.FAILED and not shared.stop.is_set():
         python = None if step.own_python else shared.plan.python
         result = replace(result, diagnosis=diagnose(shared.host, shared.book, step.id, ended, shared.plan.device, python, log))
     return result
@@ -166,11 +166,11 @@ def card_memory(host: Host) -> dict[int, int]:
     return {card.number: card.used_mb for card in cards_of(npus) if card.used_mb is not None} if npus else {}
 
 
-def _memory_after(host: Host, before: Mapping[int, int]) -> Mapping[int, int] | None:
-    """The same, once it is no more than before, or after a while as it is."""
+def _memory_after(host: Host, before: Mapping[int, int], seconds: float) -> Mapping[int, int] | None:
+    """The same, once it is no more than before, or after so many seconds as it is."""
     if not before:
         return None
-    until = time.monotonic() + SETTLE
+    until = time.monotonic() + seconds
     while True:
         after = card_memory(host)
         if not after or all(after.get(card, 0) <= used for card, used in before.items()) or time.monotonic() > until:

@@ -114,12 +114,14 @@ def _key(name: str | None, path: str | None, speak: Speak) -> str:
 
 
 def _run(options: Options, planned: Plan, host: Host, speak: Speak) -> Outcome:
-    """Ctrl+C and SIGTERM stop it; a second one does not have to."""
+    """Ctrl+C and SIGTERM stop it, cleaned up and reported; a second one does not wait for the report."""
     from doctor.smoke.run import run as run_plan
 
     stop = Flag()
 
     def stopped(_number: int, _frame: FrameType | None) -> None:
+        if stop.is_set():
+            raise KeyboardInterrupt
         stop.set()
 
     before = {number: signal.signal(number, stopped) for number in (signal.SIGINT, signal.SIGTERM)}

@@ -105,7 +105,7 @@ def _compare(
             worst = max(worst, off)
             if (behind > tolerance or off > tolerance) and not wrong:
                 wrong = f"the inference result is wrong: prompt of {len(ids)}, token {index}: engine {token} ({value:.4f}), reference {best} ({float(row[best]):.4f}); reference for {token}: {float(row[token]):.4f}"
-    say.figure("greatest difference of log-probabilities", round(worst, 5), "", name, tolerance)
+    say.figure("greatest difference of log-probabilities", round(worst, 5), "", name)
     say.figure("tokens equal to the reference", round(100.0 * equal / max(count, 1), 1), "%", name)
     say.check("log-probabilities are numbers", invalid == 0, f"logits are nan: {invalid} of {count} log-probabilities are not finite" if invalid else "", name)
     say.check("tokens agree with the reference", not wrong, wrong or f"{equal} of {count} equal, the rest within {tolerance}", name)

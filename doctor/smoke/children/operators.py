@@ -149,7 +149,7 @@ class _Card:
         compute, memory = self.job["should"] or (None, None)
         say.stage(f"speed of matmul on {self.subject}")
         left = self._random(size, size).to(getattr(torch, dtype)).to(self.place)
-        say.figure(f"matmul {dtype} {size}", round(2 * size**3 * self._rate(lambda: left @ left) / 1e12, 3), "TFLOP/s", self.subject, compute)
+        say.figure(f"matmul {dtype} {size}", round(2 * size**3 * self._rate(lambda: left @ left) / 1e12, 4), "TFLOP/s", self.subject, compute)
         say.stage(f"speed of memory on {self.subject}")
         source = torch.zeros(size * size * 4, dtype=torch.float32).to(self.place)
         target = torch.empty_like(source)
