@@ -92,9 +92,7 @@ def run(plan: Plan, host: Host, book: Rulebook, listener: Listener | None = None
 
 
 def _step(shared: _Run, step: Step, results: list[Result]) -> Result:
-    reason = step.skip or _blocked(step, results)
-    if shared.stop.is_set():
-        reason = Reason("skip_stopped")
+    reason = step.skip or (Reason("skip_stopped") if shared.stop.is_set() else _blocked(step, results))
     if reason is not None:
         return Result(step.id, State.SKIPPED, reason)
     shared.listener.began(step)
