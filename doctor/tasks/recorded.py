@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @functools.lru_cache(maxsize=2)
-def _open(name: str) -> Opened:
+def _open(name: str, _folder: str, _time: float) -> Opened:
     from doctor.bundle.opened import open_recorded
 
     return open_recorded(Path(name))
@@ -31,7 +32,7 @@ def opened(name: str) -> Opened:
     from doctor.host.recorded import NotAHost
 
     try:
-        found = _open(name)
+        found = _open(name, os.getcwd(), os.stat(name).st_mtime if os.path.exists(name) else 0.0)
     except (NotAHost, OSError, ValueError) as problem:
         raise Refused(clean(str(problem))) from None
     for note in found.notes:
