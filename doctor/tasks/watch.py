@@ -167,7 +167,10 @@ def _loop(asked: Asked, watcher: Watcher) -> bool:
     due = begin
     try:
         while not stop.is_set():
+            stalls = len(watcher.session.stalls)
             sample = watcher.step()
+            if len(watcher.session.stalls) > stalls:
+                watcher.session.judged()  # a stall is told at once
             if not sample.processes and not sample.metrics and not asked.url and not asked.log and not asked.wait and watcher.session.history.count == 1:
                 return False
             _meanwhile(asked, watcher)
@@ -192,20 +195,17 @@ def _meanwhile(asked: Asked, watcher: Watcher) -> None:
     """The textfile, and a line on standard error."""
     session = watcher.session
     first = session.history.count == 1
-    judged_now = session.history.count % 20 == 0
-    if asked.textfile and (first or judged_now or session.stalls):
+    if asked.textfile and (first or session.fresh):
         _write(asked, asked.textfile, "textfile", session)
     last = session.history.last
     if asked.options.detail < 0 or asked.stream or sys.stderr is None or last is None:
         return
     terminal = sys.stderr.isatty()
-    if terminal or first or judged_now:
-        from doctor.watch.judge import Verdict
+    if terminal or first or session.fresh:
         from doctor.watch.render import progress
 
-        worst = max((each.trend.verdict for each in session.judged()), key=lambda each: each.rank, default=Verdict.TOO_SHORT) if judged_now or first else session.verdict
         memory = sum(process.private or 0 for process in last.processes)
-        line = clean(progress(worst, session.history.seconds, len(last.processes), memory, (last.metrics or {}).get("running"), asked.speak))
+        line = clean(progress(session.verdict, session.history.seconds, len(last.processes), memory, (last.metrics or {}).get("running"), asked.speak))
         sys.stderr.write(f"\r\x1b[K{line}" if terminal else line + "\n")
         sys.stderr.flush()
 

@@ -16,7 +16,7 @@ BINS = 48
 LEAST_BINS = 12
 SURE = 0.01
 """Mann–Kendall's p from which a rise counts."""
-POWER = 10.0
+POWER = 11.0
 """Standard errors of the slope that a leak needs to be found in 95 of 100 series: its second half alone must rise for sure."""
 FLATTENS = 0.45
 """A slope in the second half below this share of the first half's is a cache that fills: logarithmic growth has 0.2 to 0.33, a straight line 1."""

@@ -28,8 +28,8 @@ from doctor.watch.sample import Sample
 from doctor.watch.smaps import Kinds, from_event
 from doctor.watch.stall import Stall, StallWatch
 
-JUDGE_EVERY = 20
-"""Samples between two judgements, ten minutes at 30 s: judging 64 processes costs some tenths of a second."""
+JUDGE_EVERY, JUDGE_SECONDS = 20, 60.0
+"""Samples, and seconds, that lie at least between two judgements: judging a day of 64 processes costs about a second."""
 
 Listener = Callable[[str, Any], None]
 
@@ -96,7 +96,7 @@ class Session:
         self._known: dict[Key, Verdict] = {}
         self._judged: tuple[Judged, ...] = ()
         self._judged_at = 0
-        self._times: list[float] = []
+        self._judged_uptime = float("-inf")
         self._missed = 0
 
     @property
@@ -120,7 +120,7 @@ class Session:
         self._listener("sample", sample)
         for stall in begun:
             self._listener("stall", stall)
-        if self.history.count - self._judged_at >= JUDGE_EVERY:
+        if self.history.count - self._judged_at >= JUDGE_EVERY and not 0 <= sample.uptime - self._judged_uptime < JUDGE_SECONDS:
             self.judged()
         return begun
 
@@ -143,12 +143,17 @@ class Session:
         if self.history.last is None or self._judged_at == self.history.count:
             return self._judged
         self._judged = with_ends(self.history.judged(self.settings), self.history.last, self.settings)
-        self._judged_at = self.history.count
+        self._judged_at, self._judged_uptime = self.history.count, self.history.last.uptime
         for each in self._judged:
             if self._known.get(each.key) is not each.trend.verdict:
                 self._known[each.key] = each.trend.verdict
                 self._listener("verdict", each)
         return self._judged
+
+    @property
+    def fresh(self) -> bool:
+        """Whether the last sample was judged."""
+        return self._judged_at == self.history.count
 
     @property
     def verdict(self) -> Verdict:

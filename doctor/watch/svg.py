@@ -28,8 +28,9 @@ def plot(session: Session, speak: Speak) -> str:
         lines = _curves(session, group)
         if any(len(line) > 1 for line in lines.values()):
             panels.append((group, lines))
+    end = max((t for _, lines in panels for line in lines.values() for t, _ in line), default=1.0) or 1.0
     height = TOP + max(1, len(panels)) * PANEL
-    body = "".join(part for index, (group, lines) in enumerate(panels) for part in _panel(TOP + index * PANEL, group, lines, speak))
+    body = "".join(part for index, (group, lines) in enumerate(panels) for part in _panel(TOP + index * PANEL, group, lines, end, speak))
     first = session.history.first
     title = escape(f"doctor watch, {span(session.history.seconds)}, {session.history.count} samples" if first else "doctor watch")
     return (
@@ -45,12 +46,11 @@ def _curves(session: Session, group: Group) -> dict[str, Curve]:
     return found
 
 
-def _panel(top: int, group: Group, lines: Mapping[str, Curve], speak: Speak) -> Iterator[str]:
+def _panel(top: int, group: Group, lines: Mapping[str, Curve], end: float, speak: Speak) -> Iterator[str]:
     values = [value for line in lines.values() for _, value in line]
-    end = max((t for line in lines.values() for t, _ in line), default=1.0) or 1.0
     low, high = min(values), max(values)
     margin = max((high - low) * 0.1, abs(high) * 0.002, 1.0)
-    low, high = low - margin, high + margin
+    low, high = low - margin, high + 3 * margin  # the legend stands above the lines
     unit = group.worst.trend.unit
     inner = PANEL - 56
     name = speak(f"role_{group.role}") if group.role != "other" else group.worst.label
