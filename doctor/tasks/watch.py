@@ -9,49 +9,20 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from doctor.locale import Speak, room_speaker
 from doctor.tasks import Answer, Options, Refused
 from doctor.tasks.common import enveloped, open_host, rulebook, selection
+from doctor.tasks.watch_asked import Asked, seconds, settings_for
 from doctor.text import clean
 
 if TYPE_CHECKING:
-    from doctor.watch.judge import Settings
     from doctor.watch.session import Listener, Result, Session
     from doctor.watch.watcher import Watcher
 
 CANNOT = 3
-DAY = 86400.0
-
-
-@dataclass(frozen=True)
-class Asked:
-    """What was asked for, read and checked. Times in seconds."""
-
-    options: Options
-    files: tuple[str, ...]
-    pids: tuple[int, ...]
-    url: str
-    log: str
-    root: str | None
-    every: float
-    lasting: float | None
-    npu_every: float
-    settings: Settings
-    samples: str
-    stream: bool
-    textfile: str
-    svg: str
-    wait: bool
-
-    @property
-    def speak(self) -> Speak:
-        from doctor.watch.words import WORDS
-
-        return room_speaker(WORDS, self.options.language)
 
 
 def run(
@@ -60,11 +31,11 @@ def run(
     action: str | None, wait: bool,
 ) -> Answer:  # fmt: skip
     """Watches, or what else was asked for."""
-    span = _seconds(options, lasting) if lasting is not None else None
-    interval = _seconds(options, every)
+    span = seconds(options, lasting) if lasting is not None else None
+    interval = seconds(options, every)
     asked = Asked(
-        options, tuple(files), tuple(pids), url or "", os.path.abspath(log) if log else "", root, interval, span, _seconds(options, npu_every),
-        _settings(options, span, warmup, least), samples or "", stream, textfile or "", svg or "", wait,
+        options, tuple(files), tuple(pids), url or "", os.path.abspath(log) if log else "", root, interval, span, seconds(options, npu_every),
+        settings_for(options, span, warmup, least), samples or "", stream, textfile or "", svg or "", wait,
     )  # fmt: skip
     if options.only or options.skip:
         selection(options, rulebook())  # a misspelt name is told now, not after hours
@@ -77,28 +48,6 @@ def run(
     if action is not None:
         return _background(asked, action)
     return _live(asked)
-
-
-def _seconds(options: Options, text: str) -> float:
-    from doctor.watch.amounts import seconds_of
-    from doctor.watch.words import WORDS
-
-    seconds = seconds_of(text)
-    if seconds is None or seconds > 3650 * DAY:
-        raise Refused(WORDS["bad_duration"][options.language].format(text=clean(text)[:40]))
-    return seconds
-
-
-def _settings(options: Options, span: float | None, warmup: str | None, least: str | None) -> Settings:
-    from doctor.watch.judge import Settings
-
-    settings = Settings.for_span(span) if span is not None else Settings()
-    if warmup is not None:
-        settings = replace(settings, warmup=_seconds(options, warmup))
-    if least is not None:
-        seconds = _seconds(options, least)
-        settings = replace(settings, least_leak=seconds, least_suspect=min(settings.least_suspect, seconds * 2 / 3))
-    return settings
 
 
 def _summed(asked: Asked) -> Answer:
@@ -269,7 +218,8 @@ def _reported(asked: Asked, session: Session, path: str, problems: dict[str, str
 def _exit_code(options: Options, result: Result, unwritten: bool) -> int:
     from doctor.report.model import THRESHOLDS
 
-    if unwritten or not (result.groups or any(signal.state != "unknown" for signal in result.signals)):
+    seen = any(each.key.pid for group in result.groups for each in group.members) or any(signal.state != "unknown" for signal in result.signals)
+    if unwritten or not (seen or result.stalls):
         return CANNOT
     threshold, worst = THRESHOLDS[options.fail_on], result.worst
     return 1 if threshold is not None and worst is not None and worst >= threshold else 0

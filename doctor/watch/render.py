@@ -83,7 +83,8 @@ def headline(result: Result, speak: Speak) -> str:
         return speak(f"verdict_{group.verdict.value}", what=what, rate=counted(group.slope, trend.unit) + "/h", end=_end(group.worst, speak))
     windows = [each.trend.window for group in result.groups for each in group.members if group.quantity in ("private", "hbm")]
     if not windows:
-        return speak("verdict_nothing")
+        known = any(signal.state != "unknown" for signal in result.signals)
+        return speak("verdict_metrics" if known else "verdict_nothing")
     if result.verdict is Verdict.TOO_SHORT:
         return speak("verdict_short", time=span(max(windows)), least=span(result.settings.least_suspect))
     return speak("verdict_none", time=span(max(windows)))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from urllib.parse import urlsplit
 
 from doctor.facts import HostFacts
 from doctor.facts.machine import Disks
@@ -67,6 +68,7 @@ class Sampler:
         self.problems: dict[str, str] = {}
         """What could not be looked at, and why, by its name."""
         self.tail = LogTail(host, target.log) if target.log else None
+        self._elsewhere = bool(target.url) and not target.pids and not _is_here(target.url, host.label)
 
     @property
     def asks_npu(self) -> bool:
@@ -101,6 +103,8 @@ class Sampler:
     # Processes
 
     def _processes(self, uptime: float, events: list[str]) -> tuple[ProcessSample, ...]:
+        if self._elsewhere:
+            return ()  # another machine's server: what runs here is not its
         found = [self._process(member) for member in self.members]
         lost = [member for member, process in zip(self.members, found, strict=True) if process is None]
         if lost or not self.members or uptime - self._discovered >= DISCOVER_EVERY:
@@ -278,6 +282,14 @@ class Sampler:
 
     def _log(self, uptime: float) -> tuple[LogSample | None, tuple[str, ...]]:
         return self.tail.look(uptime) if self.tail is not None else (None, ())
+
+
+def _is_here(url: str, label: str) -> bool:
+    try:
+        name = (urlsplit(url).hostname or "").lower()
+    except ValueError:
+        return False
+    return name in ("localhost", "::1", "0.0.0.0", label.lower()) or name.startswith("127.")
 
 
 def _is_v2(folder: str) -> bool:

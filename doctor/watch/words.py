@@ -106,6 +106,7 @@ WORDS: Mapping[str, Words] = {
     "verdict_suspect": Words("Suspect: {what} grows by {rate}, which is not proven yet.", "可疑：{what} 以 {rate} 的速度增长，尚不能确证。"),
     "verdict_none": Words("No leak within this window of {time}.", "在 {time} 的观察窗口内未见泄漏。"),
     "verdict_short": Words("Too short to tell of leaks: {time} after the warm-up, {least} are needed.", "时间太短，无法判断泄漏：预热后仅 {time}，至少需要 {least}。"),
+    "verdict_metrics": Words("None of its processes is on this machine: only /metrics was judged.", "本机没有该服务的进程：只判断了 /metrics。"),
     "verdict_nothing": Words("No process was seen.", "没有观察到任何进程。"),
     "classes": Words("Classes", "各类进程"),
     "stalls": Words("Stalls", "卡顿"),

@@ -182,3 +182,11 @@ def test_dead_children_are_counted() -> None:
     host.running.append(replace(host.running[3], pid=104, ppid=101, state="Z"))
     engine = sampler(host).sample().processes[1]
     assert (engine.zombies, engine.children) == (1, 2)
+
+
+def test_the_server_of_another_machine_has_no_processes_here() -> None:
+    host, web = FakeHost(), Web()
+    server(host)
+    sample = sampler(host, Target(url="http://10.0.0.5:8000/"), web).sample()
+    assert sample.processes == () and sample.metrics is not None and web.asked[0] == "http://10.0.0.5:8000/metrics"
+    assert len(sampler(host, Target(url="http://127.0.0.1:9000"), web).sample().processes) == 4
