@@ -13,6 +13,7 @@ from doctor.finding import Finding, Outcome, Severity
 from doctor.locale import Speak
 from doctor.report.model import THRESHOLDS, Report
 from doctor.report.style import short
+from doctor.said import said
 from doctor.text import clean, clean_line
 
 EVIDENCE_SHOWN, TEXT_LENGTH = 3, 400
@@ -97,7 +98,7 @@ def _state(outcome: Outcome, why: str, told: tuple[Told, ...], suppressed: str |
 
 def parts(finding: Finding, language: str, speak: Speak) -> Iterator[tuple[str, str]]:
     """(label, text) of what a finding says beside its title, as far as it says it; every text is one cleaned line."""
-    for key, text in (("subject", finding.subject), ("found", finding.found), ("wanted", finding.wanted)):
+    for key, text in (("subject", finding.subject), ("found", said(finding.found, language)), ("wanted", said(finding.wanted, language))):
         if text:
             yield speak(key), short(text, TEXT_LENGTH)
     for item in finding.evidence[:EVIDENCE_SHOWN]:

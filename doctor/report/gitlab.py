@@ -14,6 +14,7 @@ from doctor.diagnosis import Cause
 from doctor.finding import Severity
 from doctor.fingerprint import fingerprint
 from doctor.report.model import Report
+from doctor.said import said
 from doctor.text import clean, clean_line
 
 NO_FILE = "doctor.toml"
@@ -33,7 +34,7 @@ def _entry(cause: Cause, language: str, seen: Counter[str]) -> dict[str, Any]:
     seen[mark] += 1
     path, line = place(cause)
     return {
-        "description": clean_line(finding.title[language]) + (f" ({clean_line(finding.found)})" if finding.found else ""),
+        "description": clean_line(finding.title[language]) + (f" ({clean_line(said(finding.found, language))})" if finding.found else ""),
         "check_name": finding.rule,
         "fingerprint": mark if seen[mark] == 1 else f"{mark}-{seen[mark]}",
         "severity": _SEVERITIES[finding.severity],

@@ -12,6 +12,7 @@ from doctor.locale import Speak, speaker
 from doctor.report import machine, skips
 from doctor.report.model import Report
 from doctor.report.style import short
+from doctor.said import said
 from doctor.text import clean
 
 STYLE = """
@@ -68,7 +69,7 @@ def text(value: str) -> str:
 def _cause(cause: Cause, speak: Speak, language: str) -> Iterator[str]:
     finding = cause.finding
     yield f'<section class="{finding.severity.name}"><h2><b class="state">{text(speak(finding.severity.name))}</b> {text(finding.title[language])}</h2><dl>'
-    for key, value in (("subject", finding.subject), ("found", finding.found), ("wanted", finding.wanted), ("why", finding.why[language])):
+    for key, value in (("subject", finding.subject), ("found", said(finding.found, language)), ("wanted", said(finding.wanted, language)), ("why", finding.why[language])):
         if value:
             yield f"<dt>{text(speak(key))}</dt><dd>{text(short(value, 1000))}</dd>"
     if finding.decide is not None:

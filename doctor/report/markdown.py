@@ -16,6 +16,7 @@ from doctor.locale import Speak, speaker
 from doctor.report import machine
 from doctor.report.model import Report
 from doctor.report.style import short
+from doctor.said import said
 from doctor.text import clean, clean_line
 
 LIMIT = 900_000
@@ -64,7 +65,7 @@ def _lines(report: Report) -> Iterator[str]:
         yield "| --- | --- | --- | --- |"
         for cause in report.examination.causes:
             finding = cause.finding
-            yield f"| {speak(finding.severity.name)} | {code(finding.rule)} | {cell(finding.title[language])} | {cell(short(finding.found, 200))} |"
+            yield f"| {speak(finding.severity.name)} | {code(finding.rule)} | {cell(finding.title[language])} | {cell(short(said(finding.found, language), 200))} |"
     else:
         yield machine.nothing(report, speak)
     for cause in report.examination.causes:
@@ -82,7 +83,7 @@ def _cause(cause: Cause, speak: Speak, language: str) -> Iterator[str]:
     yield ""
     yield f"**{cell(finding.title[language])}**"
     yield ""
-    for key, text in (("subject", finding.subject), ("found", finding.found), ("wanted", finding.wanted)):
+    for key, text in (("subject", finding.subject), ("found", said(finding.found, language)), ("wanted", said(finding.wanted, language))):
         if text:
             yield f"- {speak(key)}: {code(short(text, 600))}"
     yield f"- {speak('why')}: {cell(finding.why[language])}"

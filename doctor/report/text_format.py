@@ -16,6 +16,7 @@ from doctor.locale import Speak, speaker
 from doctor.report import machine, skips
 from doctor.report.model import Report
 from doctor.report.style import Style, short
+from doctor.said import said
 from doctor.text import cell_width
 
 LABELS = ("subject", "found", "wanted", "seen", "why", "decide", "todo", "or_todo", "verify", "explains", "rule", "unknown_codes", "unknown_next")
@@ -84,7 +85,7 @@ class _Painter:
         doubt = "" if finding.confidence is Confidence.SURE else f" ({self.speak(finding.confidence.word)})"
         head = f"{number}. {self._state(finding)}{doubt}  "
         yield from self.style.lines(finding.title[self.language], "   ", head)
-        for label, text in (("subject", finding.subject), ("found", finding.found), ("wanted", finding.wanted)):
+        for label, text in (("subject", finding.subject), ("found", said(finding.found, self.language)), ("wanted", said(finding.wanted, self.language))):
             if text:
                 yield from self._labelled(label, short(text, 600))
         yield from self._evidence(finding.evidence)
@@ -151,7 +152,7 @@ class _Painter:
             yield ""
             head = self.style.paint("SKIP", self.speak("SKIP")) + "  "
             yield from self.style.lines(self.speak("skipped_head", count=len(skipped), rules=report.summary.rules), "      ", head)
-            reasons = (f"{verdict.rule}: {verdict.why}" for verdict in skipped) if self.detail > 0 else skips.told(skipped, self.speak)
+            reasons = (f"{verdict.rule}: {said(verdict.why, self.language)}" for verdict in skipped) if self.detail > 0 else skips.told(skipped, self.speak)
             for reason in reasons:
                 yield from self.style.lines(reason, "        ", "      ")
             if self.detail == 0:

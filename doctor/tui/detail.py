@@ -15,6 +15,7 @@ from doctor.finding import Confidence, Evidence, Finding, Outcome
 from doctor.fix import Fix
 from doctor.locale import Speak
 from doctor.report.style import Style, padded, short
+from doctor.said import said
 from doctor.text import cell_width, clean
 from doctor.tui.rows import Row, told
 from doctor.tui.words import speaker
@@ -84,7 +85,7 @@ class Detail:
 
     def _finding(self, row: Row, finding: Finding) -> Iterator[Line]:
         yield from self._head(row.state, told(row, self.speak, self.language))
-        for label, text in (("found", finding.found), ("wanted", finding.wanted)):
+        for label, text in (("found", said(finding.found, self.language)), ("wanted", said(finding.wanted, self.language))):
             if text:
                 yield from self._labelled(label, short(text, 2000))
         yield from self._labelled("why", finding.why[self.language])

@@ -10,7 +10,6 @@ from doctor.facts.vllm import ServeCommands
 from doctor.finding import Confidence, Evidence, Hit, Skip
 from doctor.logscan.signature import Matches
 
-
 _OFF = re.compile(r"enable_cpu_binding[\"']?\s{0,3}:\s{0,3}false", re.IGNORECASE)
 
 
