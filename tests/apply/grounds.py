@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from doctor.apply.change import Change, ChangeError, Ground, Standing
 from doctor.apply.kind import Choices, Context
@@ -49,11 +50,11 @@ def ground(folder: Path, reached: Callable[[str], None] = lambda point: None) ->
     return Ground(RootFiles("/"), KeptIn(folder), run, live=True, transaction="t-1", reached=reached)
 
 
-def context(*facts: object, host: Host | None = None, euid: int | None = None, **chosen: object) -> Context:
+def context(*facts: object, host: Host | None = None, euid: int | None = None, **chosen: Any) -> Context:
     """What a step kind looks at on this machine, with facts of the test's own."""
     import os
 
-    return Context(host or LiveHost("/"), FixedFacts(*facts), "a-rule", "a-fix", "/", os.geteuid() if euid is None else euid, Choices(**chosen))  # type: ignore[arg-type]
+    return Context(host or LiveHost("/"), FixedFacts(*facts), "a-rule", "a-fix", "/", os.geteuid() if euid is None else euid, Choices(**chosen))
 
 
 def boundaries(change: Change, folder: Path) -> list[str]:

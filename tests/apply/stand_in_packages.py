@@ -56,15 +56,15 @@ def run_file(path: Path, files: Mapping[str, bytes | str], links: Mapping[str, s
     return path
 
 
-def toolkit(folder: Path, version: str, arch: str = "aarch64", **more: str) -> Path:
+def toolkit(folder: Path, version: str, arch: str = "aarch64", before: str = "", after: str = "") -> Path:
     info = f"package_name=Ascend-cann-toolkit\nversion={version}\narch={arch}\nos=linux\n"
     files = {f"cann-{version}/{arch}-linux/ascend_toolkit_install.info": info, f"cann-{version}/set_env.sh": "export STAND_IN_CANN=1\n"}
-    return run_file(folder / f"Ascend-cann-toolkit_{version}_linux-{arch}.run", files, {"cann": f"cann-{version}"}, **more)
+    return run_file(folder / f"Ascend-cann-toolkit_{version}_linux-{arch}.run", files, {"cann": f"cann-{version}"}, before=before, after=after)
 
 
-def ops(folder: Path, version: str, chip: str = "910b", arch: str = "aarch64", kernel: str = "ascend910b", **more: str) -> Path:
+def ops(folder: Path, version: str, chip: str = "910b", arch: str = "aarch64", kernel: str = "ascend910b") -> Path:
     files = {f"cann-{version}/opp/built-in/op_impl/ai_core/tbe/kernel/{kernel}/abs/Abs_1.o": b"\0stand-in"}
-    return run_file(folder / f"Ascend-cann-{chip}-ops_{version}_linux-{arch}.run", files, **more)
+    return run_file(folder / f"Ascend-cann-{chip}-ops_{version}_linux-{arch}.run", files)
 
 
 def custom_operators(vendor: str = "customize", operators: tuple[str, ...] = ("AddCustom",), kernel: str = "ascend910b", library: bytes = b"") -> dict[str, bytes]:

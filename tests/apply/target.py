@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import importlib.util
 import os
 import subprocess
 import sys
@@ -11,9 +12,13 @@ import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
+import pytest
+
 
 def make_venv(folder: Path) -> Path:
     """A virtual environment of its own with pip; its interpreter."""
+    if importlib.util.find_spec("ensurepip") is None:
+        pytest.skip("this Python has no ensurepip")
     subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True, capture_output=True)
     return folder / "bin" / "python"
 
@@ -29,12 +34,12 @@ def make_wheel(folder: Path, name: str, version: str, files: Mapping[str, str], 
     for path, text in held.items():
         digest = base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).rstrip(b"=").decode()
         rows.append(f"{path},sha256={digest},{len(text.encode())}")
-    path = folder / f"{stem}-{version}-py3-none-any.whl"
-    with zipfile.ZipFile(path, "w") as archive:
+    wheel = folder / f"{stem}-{version}-py3-none-any.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
         for member, text in held.items():
             archive.writestr(member, text)
         archive.writestr(f"{info}/RECORD", "\n".join([*rows, f"{info}/RECORD,,"]) + "\n")
-    return path
+    return wheel
 
 
 def pip(python: Path, *words: str) -> str:

@@ -21,6 +21,7 @@ from doctor.facts.machine import Machine
 from doctor.facts.npu import Chip
 from doctor.facts.target import Packages
 from doctor.fix import InstallCann
+from doctor.host import Unavailable
 from tests.apply.grounds import boundaries, context, ground, journaled, run, stopped_at, undone
 from tests.apply.stand_in_packages import ops, run_file, toolkit
 
@@ -74,8 +75,8 @@ def test_it_installs_beside_and_switches_the_environment(place: Path, packages: 
     kept = [(other, other.save(here, f"env-{number}")) for number, other in enumerate(switches)]
     for other, told in kept:
         other.make(here, told)
-    told = run(("/bin/bash", "-c", f". {place}/etc/environment.sh; echo $STAND_IN_CANN"))
-    assert told.stdout.strip() == "1"  # type: ignore[union-attr]
+    shell = run(("/bin/bash", "-c", f". {place}/etc/environment.sh; echo $STAND_IN_CANN"))
+    assert not isinstance(shell, Unavailable) and shell.stdout.strip() == "1"
     assert planned(place, packages).already
     for other, told_before in reversed(kept):
         other.unmake(here, told_before)

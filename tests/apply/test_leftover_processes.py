@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime, timezone
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -78,7 +79,7 @@ def process(pid: int, ppid: int = 1, *argv: str, uid: int | None = OWN, state: s
     return Process(pid, ppid, argv[0][:15] if argv else "python", argv, "", uid, state, started)
 
 
-def planned(host: Machine, which: str = "orphans", *facts: object, euid: int | None = None, port: str = "", **chosen: object) -> StepPlan:
+def planned(host: Machine, which: str = "orphans", *facts: object, euid: int | None = None, port: str = "", **chosen: Any) -> StepPlan:
     looked: Context = context(*facts, host=host, euid=euid, **chosen)
     return KIND.plan("0", EndProcesses(which, port), looked)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -29,7 +30,7 @@ PATHS = CannLibraryPath("/usr/local/Ascend/cann-x", "/usr/local/Ascend/cann-x/op
 RIGHT = {"vllm-ascend": "0.18.0", "vllm": "0.18.0", "torch": "2.9.0", "torch-npu": "2.9.0.post1"}
 
 
-def planned(chip: Chip = A2, found: Cann | None = None, paths: CannLibraryPath = PATHS, packages: dict[str, str] | None = None, *more: object, goal: str = "", **chosen: object) -> StepPlan:
+def planned(chip: Chip = A2, found: Cann | None = None, paths: CannLibraryPath = PATHS, packages: dict[str, str] | None = None, *more: object, goal: str = "", **chosen: Any) -> StepPlan:
     facts = (Machine(arch="aarch64"), chip, found or cann(), paths, Packages(packages or RIGHT), *more)
     return KIND.plan("guide", GuideOperators(goal), context(*facts, **chosen))
 

@@ -8,6 +8,7 @@ import platform
 import shutil
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -30,7 +31,7 @@ from tests.apply.grounds import boundaries, context, ground, journaled, run, sto
 from tests.apply.stand_in_packages import custom_operators, run_file
 
 HERE = platform.machine()
-REAL = Path(psutil._psutil_linux.__file__)  # type: ignore[attr-defined]
+REAL = Path(psutil._psutil_linux.__file__)
 """A real shared library of this machine."""
 
 
@@ -194,7 +195,9 @@ def test_another_c_plus_plus_abi_shows_in_the_names() -> None:
 
 
 def test_the_library_of_the_other_processor_beside_ours_does_not_count() -> None:
-    package = inspect("v", {f"op_proto/lib/linux/{arch}/libcust_opsproto_rt2.0.so": (lambda data=data: data) for arch, data in ((HERE, REAL.read_bytes()), ("aarch64" if HERE == "x86_64" else "x86_64", foreign(REAL.read_bytes())))})
+    real, other = REAL.read_bytes(), "aarch64" if HERE == "x86_64" else "x86_64"
+    libraries = {HERE: real, other: foreign(real)}
+    package = inspect("v", {f"op_proto/lib/linux/{arch}/libcust_opsproto_rt2.0.so": partial(bytes, data) for arch, data in libraries.items()})
     assert list(refusals(package, Surroundings(arch=HERE))) == []
 
 

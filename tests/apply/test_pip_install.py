@@ -10,6 +10,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -65,7 +66,7 @@ def python(tmp_path: Path) -> Path:
     return Path(shutil.copytree(_made_once()[1], tmp_path / "env", symlinks=True)) / "bin" / "python"
 
 
-def planned(python: Path, wheels: Path | None, action: PinPackages = WHOLE_ROW, *more: object, **chosen: object) -> StepPlan:
+def planned(python: Path, wheels: Path | None, action: PinPackages = WHOLE_ROW, *more: object, **chosen: Any) -> StepPlan:
     target = discover(LiveHost("/"), str(python))[-1]
     packages = HostFacts(LiveHost("/"), target).get(Packages)
     assert isinstance(target, Target) and isinstance(packages, Packages)

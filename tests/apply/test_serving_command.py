@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -97,7 +98,7 @@ def test_no_text_makes_it_raise(text: str) -> None:
         corrected(f"vllm serve /m {text}", name, CHOOSE)
 
 
-def planned(path: Path, *more: object, **chosen: object) -> StepPlan:
+def planned(path: Path, *more: object, **chosen: Any) -> StepPlan:
     command = ServeCommand(("vllm", "serve", "/m"), "/m", {}, source=str(path), line=1)
     return KIND.plan("0", CorrectCommand(), context(ServeCommands((command,)), Packages({"vllm": "0.18.0"}), *more, **chosen))
 

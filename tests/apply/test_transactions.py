@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -113,7 +114,7 @@ def test_killed_at_every_boundary_and_undone(kind: Callable[[Path], Change], tmp
     assert picture(place) == before
     for number in (number for number, point in enumerate(points, 1) if kind is not packages or point.startswith(SLOW)):
         state = tmp_path / f"state-{number}"
-        assert stopped_at(number, lambda reached, state=state: transaction(change, state, reached), kill=True)
+        assert stopped_at(number, partial(transaction, change, state), kill=True)
         undo(state)
         assert picture(place) == before, points[number - 1]
         shutil.rmtree(state)
@@ -130,7 +131,7 @@ def test_an_undo_that_is_killed_is_finished_by_the_next(kind: Callable[[Path], C
     for number in range(1, len(points) + 1):
         state = tmp_path / f"state-{number}"
         transaction(change, state, lambda point: None)
-        assert stopped_at(number, lambda reached, state=state: undo(state, reached), kill=True)
+        assert stopped_at(number, partial(undo, state), kill=True)
         undo(state)
         assert picture(place) == before, points[number - 1]
 
