@@ -8,21 +8,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from doctor.facts import HostFacts
-from doctor.facts.machine import Disks
 from doctor.facts.npu import Npus
 from doctor.facts.number import whole
 from doctor.facts.processes import parse_limits, parse_status
 from doctor.facts.serve_text import parse_command
 from doctor.host import KIB, Host, Kind, Unavailable, Why
 from doctor.watch.fetch import Fetch, fetch
+from doctor.watch.hostmemory import HostMemory, kilobytes
 from doctor.watch.logtail import LogTail
 from doctor.watch.metrics import missing, read_metrics
 from doctor.watch.roles import Member, members, zombies
-from doctor.watch.sample import CardSample, HostSample, LogSample, ProcessSample, Sample
+from doctor.watch.sample import CardSample, LogSample, ProcessSample, Sample
 
 TICKS = 100
 """Clock ticks a second in /proc: USER_HZ, the same on every Linux."""
@@ -30,10 +30,7 @@ DISCOVER_EVERY = 300.0
 """Seconds between two listings of all processes."""
 NPU_EVERY = 300.0
 """Seconds between two calls of npu-smi, each of 1 to 4 s."""
-MOST_SHM = 4000
-"""Files in /dev/shm whose sizes are added up."""
 DEFAULT_PORT = 8000
-_NO_LIMIT = 1 << 60
 
 
 @dataclass(frozen=True)
@@ -60,8 +57,7 @@ class Sampler:
         self._argv: dict[int, tuple[str, ...]] = {}
         self._clock: tuple[float, float] | None = None
         self._boot = ""
-        self._cgroup: str | None = None
-        self._shm_total: int | None = None
+        self._memory = HostMemory(host)
         self.url = target.url.rstrip("/")
         self.page = ""
         """The text of the last /metrics page."""
@@ -84,7 +80,7 @@ class Sampler:
         metrics, problem, health = self._metrics(processes)
         log, rotated = self._log(uptime)
         return Sample(
-            time, uptime, self._boot, self._every, processes, self._host_memory(), self._cards(uptime), metrics, problem, health, log,
+            time, uptime, self._boot, self._every, processes, self._memory.sample(self.members[0].pid if self.members else None), self._cards(uptime), metrics, problem, health, log,
             tuple(events) + rotated,
         )  # fmt: skip
 
@@ -151,8 +147,8 @@ class Sampler:
             return None
         values = parse_status(status)
         return ProcessSample(
-            member.pid, whole(stat[19]) or 0, member.role, member.label, _kilobytes(values, "RssAnon"), _kilobytes(values, "RssFile"),
-            _kilobytes(values, "RssShmem"), _kilobytes(values, "VmSwap"), _kilobytes(values, "VmSize"), self._fds(folder), self._limits.get(member.pid),
+            member.pid, whole(stat[19]) or 0, member.role, member.label, kilobytes(values, "RssAnon"), kilobytes(values, "RssFile"),
+            kilobytes(values, "RssShmem"), kilobytes(values, "VmSwap"), kilobytes(values, "VmSize"), self._fds(folder), self._limits.get(member.pid),
             whole(values.get("Threads")), self._children(member.pid), self._zombies.get(member.pid, 0), stat[0], whole(stat[7]), whole(stat[9]),
             ((whole(stat[11]) or 0) + (whole(stat[12]) or 0)) / TICKS,
         )  # fmt: skip
@@ -169,61 +165,6 @@ class Sampler:
 
     def _children(self, pid: int) -> int:
         return sum(member.ppid == pid for member in self.members)
-
-    # The host
-
-    def _host_memory(self) -> HostSample:
-        text = self._host.read("/proc/meminfo", 16 * KIB)
-        values = parse_status(text) if isinstance(text, str) else {}
-        cgroup = self._cgroup_memory()
-        shm, files = self._shm()
-        return replace(
-            cgroup, available=_kilobytes(values, "MemAvailable"), total=_kilobytes(values, "MemTotal"), shm=shm, shm_files=files, shm_size=self._shm_size(),
-        )  # fmt: skip
-
-    def _cgroup_memory(self) -> HostSample:
-        if not self.members:
-            return HostSample()
-        folder = self._cgroup if self._cgroup is not None else self._find_cgroup(self.members[0].pid)
-        self._cgroup = folder
-        if not folder:
-            return HostSample()
-        current, most = (self._number(f"{folder}/{name}") for name in (("memory.current", "memory.max") if _is_v2(folder) else ("memory.usage_in_bytes", "memory.limit_in_bytes")))
-        text = self._host.read(f"{folder}/memory.stat", 16 * KIB)
-        stat = dict(re.findall(r"^(\w{1,40}) (\d{1,19})$", text, re.MULTILINE)) if isinstance(text, str) else {}
-        limit = most if most is not None and most < _NO_LIMIT else None
-        anon, file = (stat.get("anon"), stat.get("file")) if _is_v2(folder) else (stat.get("total_rss"), stat.get("total_cache"))
-        return HostSample(cgroup=current, cgroup_limit=limit, cgroup_anon=whole(anon), cgroup_file=whole(file), cgroup_shmem=whole(stat.get("shmem")))
-
-    def _find_cgroup(self, pid: int) -> str:
-        """The memory cgroup of a process, as it is mounted here; "" where there is none."""
-        text = self._host.read(f"/proc/{pid}/cgroup", 16 * KIB)
-        for line in text.splitlines() if isinstance(text, str) else []:
-            number, controllers, path = (line.split(":", 2) + ["", ""])[:3]
-            base = "/sys/fs/cgroup" if number == "0" and not controllers else "/sys/fs/cgroup/memory" if "memory" in controllers.split(",") else ""
-            for folder in (f"{base}{path}".rstrip("/"), base) if base and ".." not in path else ():
-                if not isinstance(self._host.stat(f"{folder}/{'memory.current' if _is_v2(folder) else 'memory.usage_in_bytes'}"), Unavailable):
-                    return folder
-        return ""
-
-    def _number(self, path: str) -> int | None:
-        text = self._host.read(path, KIB)
-        return whole(text.strip()) if isinstance(text, str) else None
-
-    def _shm(self) -> tuple[int | None, int | None]:
-        names = self._host.list("/dev/shm/*")
-        if isinstance(names, Unavailable):
-            return None, None
-        infos = [self._host.stat(name) for name in names[:MOST_SHM]]
-        return sum(info.size for info in infos if not isinstance(info, Unavailable) and info.kind is Kind.FILE), len(names)
-
-    def _shm_size(self) -> int | None:
-        """Of the file system; asked of `df` once, since it does not change while a container runs."""
-        if self._shm_total is None:
-            disks = HostFacts(self._host).get(Disks)
-            disk = None if isinstance(disks, Unavailable) else disks.by_mount.get("/dev/shm")
-            self._shm_total = disk.size if disk is not None else 0
-        return self._shm_total or None
 
     # NPUs
 
@@ -290,15 +231,6 @@ def _is_here(url: str, label: str) -> bool:
     except ValueError:
         return False
     return name in ("localhost", "::1", "0.0.0.0", label.lower()) or name.startswith("127.")
-
-
-def _is_v2(folder: str) -> bool:
-    return not folder.startswith("/sys/fs/cgroup/memory")
-
-
-def _kilobytes(values: dict[str, str], name: str) -> int | None:
-    number = whole(values.get(name, "").partition(" ")[0])
-    return None if number is None else number * KIB
 
 
 __all__ = ["NPU_EVERY", "Sampler", "Target"]
