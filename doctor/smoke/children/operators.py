@@ -123,7 +123,9 @@ class _Card:
             if not hasattr(npu, "npu_prompt_flash_attention"):
                 self.say.note("attention", "this torch_npu has neither npu_fused_infer_attention_score nor npu_prompt_flash_attention")
                 return "scaled_dot_product_attention", None
-            return "npu_prompt_flash_attention", lambda three: npu.npu_prompt_flash_attention(*three, num_heads=HEADS, input_layout="BNSD", scale_value=scale)
+            return "npu_prompt_flash_attention", lambda three: npu.npu_prompt_flash_attention(
+                *three, num_heads=HEADS, input_layout="BNSD", scale_value=scale, pre_tokens=65535, next_tokens=65535
+            )  # its default for next_tokens is 0, a causal mask
         return "npu_fused_infer_attention_score", lambda three: npu.npu_fused_infer_attention_score(*three, num_heads=HEADS, input_layout="BNSD", scale=scale)[0]
 
     def _flash_attention(self) -> None:
