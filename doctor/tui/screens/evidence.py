@@ -132,8 +132,8 @@ class EvidenceScreen(DoctorScreen):
             source = "..." + source.removeprefix("...")[1 + (cell_width(source) - room) // 2 :]
         self.query_one("#title", Static).update(Content(f"{source}  {place}"))
 
-    def action_filter_lines(self) -> None:
-        self.query_one(FilterBox).open()
+    async def action_filter_lines(self) -> None:
+        await self.query_one(FilterBox).open()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         self._searched = self.view.sought = event.value

@@ -120,6 +120,8 @@ class LogsScreen(DoctorScreen):
 
     def on_mount(self) -> None:
         super().on_mount()
+        self.query_one("#path", Input).cursor_blink = False  # it would send bytes for ever
+        self.query_one(PasteArea).cursor_blink = False
         if (host := self._host) is not None:
             behind(self, lambda: self._look(WatchedHost(host, self._watch)), "logs")
 

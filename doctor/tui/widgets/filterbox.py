@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from textual import events
 from textual.containers import Container
 
 if TYPE_CHECKING:
@@ -26,17 +27,24 @@ class FilterBox(Container):
     def is_open(self) -> bool:
         return self.has_class("open")
 
-    def open(self, text: str | None = None) -> None:
-        """Opens and takes the focus; with a text, that is what stands in it."""
+    async def open(self, text: str | None = None) -> None:
+        """Opens and takes the focus, before the next key comes; with a text, that is what stands in it."""
         from textual.widgets import Input
 
         self.add_class("open")
         if self._input is None:
             self._input = Input(text or "", id="filter", placeholder=self.hint, select_on_focus=False)
-            self.mount(self._input)
+            self._input.cursor_blink = False  # it would send bytes for ever
+            await self.mount(self._input)
         elif text is not None:
             self._input.value = text
-        self._input.focus()
+        self.screen.set_focus(self._input)
+
+    def take(self, event: events.Key) -> None:
+        """A key that was typed before the editor had the focus, as when `/word` comes in one piece over a slow line."""
+        if self._input is not None and self._input.has_focus and event.character and event.is_printable:
+            self._input.insert_text_at_cursor(event.character)
+            event.prevent_default()  # else it would be taken for a command
 
     def tell(self, hint: str) -> None:
         """What stands there while it is empty."""
