@@ -135,9 +135,10 @@ class EndProcesses:
 
 @dataclass(frozen=True)
 class RemoveLeftovers:
-    """`leftovers`: files that dead processes left. `which`: shm (segments in /dev/shm), locks."""
+    """`leftovers`: files that dead processes left. `which`: shm (segments in /dev/shm), locks; `path` names one lock."""
 
     which: str
+    path: str = ""
 
 
 @dataclass(frozen=True)

@@ -165,6 +165,22 @@ def test_a_build_s_lock_that_nobody_holds_is_removed(tmp_path: Path) -> None:
         assert planned(target, which="locks", mine=lock)[0] == []
 
 
+def test_a_lock_that_a_log_names_is_taken_only_if_it_is_one(tmp_path: Path) -> None:
+    def paths(path: Path) -> list[str]:
+        step = KIND.plan("0", RemoveLeftovers("locks", str(path)), context())
+        return [change.path for change in step.changes if isinstance(change, LeftoverChange)]
+
+    lock, precious, link = tmp_path / "lock", tmp_path / "passwd", tmp_path / "other.lock"
+    for path, text in ((lock, ""), (precious, "root:x:0:0"), (tmp_path / "full.lock", "pid 7")):
+        path.write_text(text)
+        path.chmod(0o600)
+        os.utime(path, (OLD, OLD))
+    link.symlink_to(precious)
+    assert paths(lock) == [str(lock)]
+    assert paths(precious) == paths(link) == paths(tmp_path / "full.lock") == paths(tmp_path / "gone.lock") == []
+    assert KIND.plan("0", RemoveLeftovers("locks", "<lock>"), context()).blocked is not None
+
+
 def test_the_journal_gives_the_same_change_back(segment: Path) -> None:
     assert journaled(change_for(segment)) == change_for(segment)
     with pytest.raises(ValueError, match="absolute"):

@@ -10,7 +10,7 @@ from typing import Any
 from doctor.apply.change import Change
 from doctor.apply.kind import Context
 from doctor.apply.leftoverchange import LeftoverChange, state_of, users_of
-from doctor.apply.looking import blocked_step
+from doctor.apply.looking import blocked_step, missing_values
 from doctor.apply.plan import Effect, Note, StepPlan
 from doctor.apply.plan_leftovers import duration
 from doctor.facts.leftovers import FOLDER, NAME
@@ -35,6 +35,8 @@ class RemoveLeftoverKind:
 
     def plan(self, key: str, action: RemoveLeftovers, context: Context) -> StepPlan:
         title = Words("Remove what dead processes left", "清理已退出进程的残留文件")
+        if why := missing_values(action):
+            return blocked_step(key, action, title, why)
         if not context.live:
             return blocked_step(key, action, title, Words("only files of this running machine can be judged", "只能判断本机上的文件是否仍在使用"))
         if action.which == "shm" and context.contained and shared_with_host(context):
@@ -62,6 +64,13 @@ def _candidates(action: RemoveLeftovers, context: Context) -> Iterator[str]:
     if action.which == "shm":
         listed = context.host.list(f"{FOLDER}/*")
         yield from (path for path in (() if isinstance(listed, Unavailable) else listed)[:MOST] if NAME.fullmatch(posixpath.basename(path)))
+        return
+    if action.path:
+        # A log may name any file: only an empty one of a lock's name is taken for a lock.
+        info = context.host.stat(action.path)
+        named = action.path.startswith("/") and (posixpath.basename(action.path) == "lock" or action.path.endswith(".lock"))
+        if named and not isinstance(info, Unavailable) and info.kind is Kind.FILE and not info.target and info.size == 0:
+            yield action.path
         return
     target = context.fact(Target)
     home = (target.environment.get("HOME", "") if target else "") or "/root"
