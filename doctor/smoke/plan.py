@@ -34,6 +34,8 @@ CONTEXT_MB = 2 * 1024
 """Memory of a card that torch_npu, its operators and HCCL take before any tensor."""
 UNKNOWN_CARD_MB = 64 * 1024
 CPU_CACHE_GIB = 1
+ANSWER = 60.0
+"""Seconds for a short answer of a server; the first one may compile."""
 TINY_SHARE = 0.2
 """Share of a card's memory that the engine with the tiny model may take: less leaves no cache beside the context on a card of 24 GB."""
 MEMORY_SHARE_CPU = 0.3
@@ -223,7 +225,7 @@ class _Maker:
         return modes
 
     def _client(self) -> dict[str, Any]:
-        return {"load": self.request.load, "load_seconds": self.request.load_seconds}
+        return {"load": self.request.load, "load_seconds": self.request.load_seconds, "answer_seconds": ANSWER * self.request.scale}
 
     def _model(self) -> Step:
         """The user's model behind a real server; at level 3 without one, the tiny model."""

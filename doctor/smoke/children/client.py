@@ -104,7 +104,7 @@ def stream(api: Api, body: Mapping[str, Any], seconds: float = ANSWER, path: str
 
 
 def examine(say: Any, api: Api, job: Mapping[str, Any]) -> None:
-    """All of it. `job`: load, load_seconds, judge (whether the answers are looked at for garbage)."""
+    """All of it. `job`: answer_seconds (deadline of a short answer), load, load_seconds, judge (whether the answers are looked at for garbage)."""
     patience = float(job.get("answer_seconds", ANSWER))
     _try(say, api, "health", "GET", "/health", None, QUICK)
     name = _model(say, api)
@@ -114,11 +114,11 @@ def examine(say: Any, api: Api, job: Mapping[str, Any]) -> None:
         if _try(say, api, "health after that", "GET", "/health", None, QUICK):
             say.check("engine behind the API", False, "the API answers, but requests for text fail or hang: its engine is dead or stuck")
         return
-    _chat(say, api, name)
-    _stream(say, api, name)
-    _quality(say, api, name, job)
+    _chat(say, api, name, patience)
+    _stream(say, api, name, patience)
+    _quality(say, api, name, patience, job)
     if job.get("load"):
-        _load(say, api, name, int(job["load"]), float(job["load_seconds"]))
+        _load(say, api, name, patience, int(job["load"]), float(job["load_seconds"]))
         _try(say, api, "health after the load", "GET", "/health", None, QUICK)
 
 
@@ -163,12 +163,12 @@ def _completion(say: Any, api: Api, name: str, patience: float) -> bool:
     return True
 
 
-def _chat(say: Any, api: Api, name: str) -> None:
+def _chat(say: Any, api: Api, name: str, patience: float) -> None:
     """A base model has no chat template, which is no fault of the server."""
     say.stage("chat")
     body = {"model": name, "messages": [{"role": "user", "content": PROMPTS[0]}], "max_tokens": 16, "temperature": 0}
     try:
-        status, text = api.ask("POST", "/v1/chat/completions", body, ANSWER)
+        status, text = api.ask("POST", "/v1/chat/completions", body, patience)
     except (OSError, http.client.HTTPException) as problem:
         status, text = 0, f"{type(problem).__name__}: {problem}"
     if status == 400 and "chat template" in text:
@@ -179,9 +179,9 @@ def _chat(say: Any, api: Api, name: str) -> None:
     say.check("chat", status == 200, "" if status == 200 else f"{status or ''} {text[:300]}".strip(), "/v1/chat/completions")
 
 
-def _stream(say: Any, api: Api, name: str) -> None:
+def _stream(say: Any, api: Api, name: str, patience: float) -> None:
     say.stage("stream")
-    result = stream(api, {"model": name, "prompt": PROMPTS[0], "max_tokens": 64, "temperature": 0, "ignore_eos": True})
+    result = stream(api, {"model": name, "prompt": PROMPTS[0], "max_tokens": 64, "temperature": 0, "ignore_eos": True}, patience)
     if result.error:
         print(f"stream: {result.error}", flush=True)
     say.check("stream", not result.error, result.error or f"{result.tokens} tokens", "/v1/completions")
@@ -191,7 +191,7 @@ def _stream(say: Any, api: Api, name: str) -> None:
         say.figure("tokens of one stream", round((result.tokens - 1) / after, 1) if after > 0 else 0.0, "tokens/s")
 
 
-def _quality(say: Any, api: Api, name: str, job: Mapping[str, Any]) -> None:
+def _quality(say: Any, api: Api, name: str, patience: float, job: Mapping[str, Any]) -> None:
     """A few prompts, sampled, so that a greedy loop of a small model is not taken for a broken one."""
     say.stage("a few prompts")
     garbage = say.load("garbage")
@@ -200,7 +200,7 @@ def _quality(say: Any, api: Api, name: str, job: Mapping[str, Any]) -> None:
     for number, prompt in enumerate(PROMPTS):
         body = {"model": name, "prompt": prompt, "max_tokens": 128, "temperature": 0.8, "seed": number, "logprobs": 1}
         try:
-            status, text = api.ask("POST", "/v1/completions", body, 2 * ANSWER)
+            status, text = api.ask("POST", "/v1/completions", body, 2 * patience)
             told = json.loads(text)["choices"][0]["logprobs"] if status == 200 else {}
         except (OSError, ValueError, LookupError, TypeError, http.client.HTTPException) as problem:
             status, text, told = 0, f"{type(problem).__name__}: {problem}", {}
@@ -222,7 +222,7 @@ def quantile(values: Sequence[float], share: float) -> float:
     return ordered[max(0, math.ceil(share * len(ordered)) - 1)] if ordered else 0.0
 
 
-def _load(say: Any, api: Api, name: str, count: int, seconds: float) -> None:
+def _load(say: Any, api: Api, name: str, patience: float, count: int, seconds: float) -> None:
     """So many requests at once for so long; requests under way at its end are waited for, within their own deadline."""
     say.stage(f"load of {count}")
     results: list[Streamed] = []
@@ -232,7 +232,7 @@ def _load(say: Any, api: Api, name: str, count: int, seconds: float) -> None:
         turn = failed = 0
         while time.monotonic() - start < seconds and len(results) < MOST_REQUESTS and failed < MOST_FAILURES:
             prompt = PROMPTS[(number + turn) % len(PROMPTS)]
-            one = stream(api, {"model": name, "prompt": prompt, "max_tokens": 32, "temperature": 0, "ignore_eos": True}, ANSWER)
+            one = stream(api, {"model": name, "prompt": prompt, "max_tokens": 32, "temperature": 0, "ignore_eos": True}, patience)
             with lock:
                 results.append(one)
             failed = failed + 1 if one.error else 0

@@ -47,6 +47,10 @@ def run(say: Any, job: Mapping[str, Any]) -> None:
 
 def _generate(say: Any, vllm: Any, tiny: Any, folder: str, job: Mapping[str, Any], mode: Mapping[str, Any], name: str) -> list[tuple[list[int], list[int], list[float]]]:
     """(prompt, tokens, their log-probabilities) for each prompt."""
+    if job["device"] == "cpu" and mode["tensor_parallel"] > 1:
+        # vLLM binds one worker to each NUMA node unless told otherwise, and refuses where there are fewer nodes.
+        cores = sorted(os.sched_getaffinity(0))
+        os.environ.setdefault("VLLM_CPU_OMP_THREADS_BIND", "|".join(str(cores[rank % len(cores)]) for rank in range(mode["tensor_parallel"])))
     with say.timed(f"start the engine {name}"):
         llm = vllm.LLM(
             model=folder, skip_tokenizer_init=True, dtype=job["dtype"], enforce_eager=mode["eager"], max_model_len=CONTEXT,
