@@ -38,10 +38,10 @@ class Alone(LiveHost):
         return everyone if isinstance(everyone, Unavailable) else tuple(process for process in everyone if process.pid == self._pid)
 
 
-def asked(server: Server, key: str = "", **given: Any) -> Result:
+def asked(server: Server, key: str = "", patience: float = 60.0, **given: Any) -> Result:
     """The result of the step against that server."""
     planned = plan(Request(url=server.url, device="cpu", key=key, load_seconds=1.0, **given), Seen())
-    steps = tuple(replace(step, job={**step.job, "answer_seconds": 3.0}) for step in planned.steps if step.id == "server")
+    steps = tuple(replace(step, job={**step.job, "answer_seconds": patience}) for step in planned.steps if step.id == "server")
     outcome = run(replace(planned, steps=steps), LiveHost(), load())
     assert outcome.leftovers.clean
     return outcome.results[0]
@@ -74,7 +74,7 @@ def test_an_api_whose_engine_is_dead_is_caught() -> None:
 
 def test_an_api_whose_engine_hangs_is_caught_within_its_deadline() -> None:
     with serving("engine hangs") as server:
-        result = asked(server)
+        result = asked(server, patience=3.0)
     assert "engine behind the API" in failed(result) and result.ended and result.ended.how.value == "finished"
     assert causes(result)[0] == "hang-stall-running-no-tokens"
 
