@@ -123,7 +123,10 @@ class RecordedTree:
             return Unavailable(path, _GONE.get(str(node.get("e")), Why.NOT_RECORDED))
         if not node.get("w") and bool(node.get("x")) != tail:
             return Unavailable(path, Why.NOT_RECORDED)
-        data = self._text(name).encode("utf-8", "replace")
+        try:
+            data = self._text(name).encode("utf-8", "replace")
+        except ValueError:
+            return Unavailable(path, Why.NOT_RECORDED, "the snapshot is damaged here")
         part = data[max(len(data) - max(limit, 0), 0) :] if tail else data[: max(limit, 0)]
         return clean(part.decode("utf-8", "replace"))
 

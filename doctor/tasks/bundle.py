@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from doctor.bundle.telling import counts, human
 from doctor.bundle.words import WORDS
 from doctor.locale import Speak, room_speaker
 from doctor.tasks import Answer, Options, Refused
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from doctor.bundle.gather import Gathered, Item
 
 LARGEST_INCLUDED = 4 * 2**20
+WATCHED = 2**20
+"""Bytes of a watch's samples: the newest half day."""
 WIDEST_ITEM = 60
 
 
@@ -71,8 +74,9 @@ def _gathered(
 
     book = rulebook()
     host, sources = host_and_logs(options, recorded, root)
+    results = [*_results(included, say), *([] if recorded or root else _watched())]
     wanted = Gathering(
-        redaction, python, selection(options, book), options.language, tuple(_results(included, say)), find_logs=not (recorded or root), started=options.started
+        redaction, python, selection(options, book), options.language, tuple(results), find_logs=not (recorded or root), started=options.started
     )
     with Progress(options.speak, options.detail) as progress:
         try:
@@ -96,6 +100,20 @@ def _results(included: Sequence[str], say: Speak) -> list[tuple[str, str, str]]:
         kind = "smoke" if "smoke" in os.path.basename(name).lower() or '"smoke"' in text[:4000] else "watch" if "watch" in os.path.basename(name).lower() or '"watch"' in text[:4000] else "result"
         found.append((f"{kind}:{index}", f"results/{index:02}-{kind}{'.json' if name.endswith('.json') else '.txt'}", text))
     return found
+
+
+def _watched() -> list[tuple[str, str, str]]:
+    """The end of the newest watch's sample file, if this machine was ever watched."""
+    from doctor.watch.background import state_folder
+
+    try:
+        newest = max(state_folder(os.environ, os.geteuid()).glob("watch-*Z-*.ndjson"), default=None)
+        data = newest.read_bytes()[-WATCHED:] if newest is not None else b""
+    except OSError:
+        return []
+    lines = data.decode("utf-8", "replace").split("\n")
+    text = "\n".join(lines if len(data) < WATCHED else lines[1:])
+    return [("watch:newest", "results/watch.ndjson", clean(text))] if text.strip() else []
 
 
 def _written(options: Options, say: Speak, gathered: Gathered, file: str | None) -> Answer:
@@ -150,18 +168,6 @@ def _about(item: Item, gathered: Gathered, say: Speak) -> str:
     if item.left_out:
         parts.append(say("lines_left_out", count=item.left_out))
     return "; ".join(parts)
-
-
-def counts(masked: Mapping[str, int], say: Speak) -> str:
-    return ", ".join(f"{count} {say(f'kind_{kind}')}" for kind, count in sorted(masked.items(), key=lambda each: -each[1]) if count)
-
-
-def human(size: int) -> str:
-    """Bytes in a unit that fits."""
-    for unit, one in (("MiB", 2**20), ("KiB", 2**10)):
-        if size >= one:
-            return f"{size / one:.1f} {unit}"
-    return f"{size} B"
 
 
 def _as_json(gathered: Gathered) -> dict[str, Any]:

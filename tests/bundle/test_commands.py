@@ -69,7 +69,7 @@ def test_items_can_be_left_out(here: Path) -> None:
     with tarfile.open("out.tar.gz") as archive:
         names = archive.getnames()
         texts = b"".join(archive.extractfile(name).read() for name in names)  # type: ignore[union-attr]
-    assert not [name for name in names if name.startswith("logs/") or name.startswith("commands/hccn")]
+    assert not [name for name in names if name.startswith(("logs/", "commands/hccn"))]
     assert b"Tried to allocate 2.00 GiB" not in texts, "the report does not quote what was left out"
     with pytest.raises(Refused, match="no item is named"):
         run("bundle", "--from", A2, "--leave-out", "nothing", "x.tar.gz")
@@ -104,6 +104,24 @@ def test_results_are_put_in(here: Path) -> None:
     with tarfile.open("out.tar.gz") as archive:
         inside = archive.extractfile("results/01-smoke.json")
         assert inside is not None and json.loads(inside.read()) == {"smoke": {"ok": True, "api_key": "MASKED"}}
+
+
+def test_this_machine_in_a_bundle(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Live, with the samples of a watch; the report in the bundle is what the bundle gives elsewhere."""
+    samples = here / "state" / "ascend-doctor" / "watch" / "watch-20261130T093838Z-1.ndjson"
+    samples.parent.mkdir(parents=True)
+    samples.write_text('{"t": 1, "argv": ["vllm", "--api-key", "correct-horse-7"]}\n')
+    monkeypatch.setenv("XDG_STATE_HOME", str(here / "state"))
+    run("bundle", "out.tar.gz")
+    import tarfile
+
+    with tarfile.open("out.tar.gz") as archive:
+        inside = {name: archive.extractfile(name).read() for name in archive.getnames()}  # type: ignore[union-attr]
+    assert b"correct-horse-7" not in b"".join(inside.values()) and b'"t": 1' in inside["results/watch.ndjson"]
+    told, again = json.loads(inside["report.json"]), json_of("check", "--from", "out.tar.gz")
+    assert {v["rule"]: v["outcome"] for v in told["verdicts"]} == {v["rule"]: v["outcome"] for v in again["verdicts"]}
+    manifest = json.loads(inside["manifest.json"])["bundle"]
+    assert manifest["profile"] == "support" and manifest["items"] and manifest["left_out"] == []
 
 
 def test_what_is_no_bundle_is_refused(here: Path) -> None:
