@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -87,11 +88,11 @@ def gather(wanted: Wanted, heard: Callable[[str, str], None]) -> tuple[Recorded,
     """Records all hosts; `heard(host, state)` is told as they end. Raises `AnsibleMissing`, `AnsibleFailed`."""
     playbook = program()
     hosts = _hosts(playbook, wanted)
-    numbers = {name: str(number) for number, name in enumerate(hosts, 1)}
+    files = file_names(hosts)
     events = wanted.folder / "events.jsonl"
     events.touch(mode=0o600)
     variables: dict[str, Any] = {
-        "doctor_collector": str(wanted.collector), "doctor_out": str(wanted.folder), "doctor_numbers": numbers, "doctor_profile": wanted.profile,
+        "doctor_collector": str(wanted.collector), "doctor_out": str(wanted.folder), "doctor_files": files, "doctor_profile": wanted.profile,
         "doctor_key": wanted.key, "doctor_logs": list(wanted.logs), "doctor_timeout": str(wanted.timeout),
     }  # fmt: skip
     extra = wanted.folder / "variables.json"
@@ -110,7 +111,16 @@ def gather(wanted: Wanted, heard: Callable[[str, str], None]) -> tuple[Recorded,
             extra.unlink()
     if not told and process.returncode not in (0, 2, 4):
         raise AnsibleFailed(f"{process.returncode}: {clean_line(output)[-600:]}")
-    return tuple(_recorded(name, told.get(name), wanted.folder / f"{numbers[name]}.tar.gz") for name in hosts)
+    return tuple(_recorded(name, told.get(name), wanted.folder / f"{files[name]}.tar.gz") for name in hosts)
+
+
+def file_names(hosts: Sequence[str]) -> dict[str, str]:
+    """Host -> name of its file: letters that are safe anywhere, and different ones for different hosts."""
+    names: dict[str, str] = {}
+    for number, host in enumerate(hosts, 1):
+        name = re.sub(r"[^A-Za-z0-9_-]|^-", "_", host)[:80]
+        names[host] = name if name not in names.values() else f"{name}.{number}"
+    return names
 
 
 def _common(wanted: Wanted) -> list[str]:
@@ -139,7 +149,7 @@ def _environ(folder: Path, events: Path) -> dict[str, str]:
 
 
 def _hosts(playbook: str, wanted: Wanted) -> list[str]:
-    """The hosts of the inventory, in its order."""
+    """The hosts of the inventory, numbers in their names in their order: Ansible tells them in none."""
     done = subprocess.run(
         [playbook, *_common(wanted), "--list-hosts", str(HERE / "playbook.yaml")],
         env=_environ(wanted.folder, Path(os.devnull)), capture_output=True, text=True, errors="replace", stdin=subprocess.DEVNULL, timeout=120, check=False,
@@ -148,7 +158,8 @@ def _hosts(playbook: str, wanted: Wanted) -> list[str]:
     start = next((index for index, line in enumerate(lines) if line.strip().startswith("hosts (")), None)
     if done.returncode or start is None:
         raise AnsibleFailed(f"{done.returncode}: {clean_line(done.stderr or done.stdout)[-600:]}")
-    return [line.strip() for line in lines[start + 1 :] if line.strip()]
+    names = (line.strip() for line in lines[start + 1 :])
+    return sorted((name for name in names if name), key=lambda name: [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"([0-9]+)", name)])
 
 
 def _follow(process: subprocess.Popen[bytes], events: Path, hosts: Sequence[str], heard: Callable[[str, str], None]) -> Mapping[str, _Heard]:
@@ -210,4 +221,4 @@ def _end(process: subprocess.Popen[bytes]) -> None:
             process.wait()
 
 
-__all__ = ["AnsibleFailed", "AnsibleMissing", "Recorded", "TIMEOUT", "Wanted", "gather", "program"]
+__all__ = ["AnsibleFailed", "AnsibleMissing", "Recorded", "TIMEOUT", "Wanted", "file_names", "gather", "program"]

@@ -35,7 +35,8 @@ class CallbackModule(CallbackBase):  # type: ignore[misc,unused-ignore]
 
     def _tell(self, result: Any, state: str) -> None:
         told = result._result
-        why = "" if state == "ok" else str(told.get("stderr") or told.get("module_stderr") or told.get("msg") or "")
+        parts = [told.get("stderr")] if told.get("stderr") else [told.get(name) for name in ("msg", "module_stdout", "module_stderr")]
+        why = "" if state == "ok" else " ".join(str(part).strip() for part in parts if part)
         event = {"host": result._host.get_name(), "task": result._task.get_name(), "state": state, "why": why[-2000:], "time": time.time()}
         with open(os.environ["DOCTOR_EVENTS"], "a", encoding="utf-8", errors="replace") as file:
             file.write(json.dumps(event) + "\n")
