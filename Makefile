@@ -55,7 +55,7 @@ knowledge: $(INSTALLED)
 	@$(RUN) tools/knowledge.py
 
 bench: $(INSTALLED)
-	@$(RUN) benchmarks/bench.py $(ARGS)
+	@$(VENV)/bin/python -E -s -m benchmarks.bench $(ARGS)
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

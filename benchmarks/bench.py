@@ -1,157 +1,174 @@
 """Measures what the doctor promises about speed and memory, each against a yardstick that runs in turn with it.
 
-Contract: prints one table of medians; exits with 1 if a promise is not kept. Ratios are taken within one run on one machine,
-so that they compare between machines; nothing is written unless `--write` asks for benchmarks/results.md.
+Contract: prints one table of medians; exits with 1 if a ratio is worse than the one in benchmarks/results.md by more than a third.
+Ratios are taken within one run on one machine, so that they compare between machines; `--write` writes results.md.
 """
 
 from __future__ import annotations
 
 import argparse
-import compileall
 import os
 import platform
-import random
+import re
 import shutil
-import statistics
-import subprocess
 import sys
-import sysconfig
 import tempfile
-import time
-import venv
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from benchmarks.inputs import compressed, faulty_log, large_log, many_files, small_log
+from benchmarks.measuring import Promise, as_installed, in_turn, one_core, sample
+
 HERE = Path(__file__).resolve().parent
-SEED = 20240910
-SMALL_LOG = 100_000
-"""Bytes."""
+HOST = HERE.parent / "fixtures" / "hosts" / "a3-healthy"
+WORSE = 4 / 3
+FILES = 2000
 
-HEALTHY = (
-    "INFO {month:02}-{day:02} {hour:02}:{minute:02}:{second:02} [loggers.py:118] Engine 000: Avg prompt throughput: {a}.{b} tokens/s, Running: {e} reqs",
-    'INFO:     127.0.0.1:{port} - "POST /v1/chat/completions HTTP/1.1" 200 OK',
-    "[INFO] RUNTIME({pid},python3):2025-{month:02}-{day:02}-{hour:02}:{minute:02}:{second:02}.{micro:06} [stream.cc:{a}] stream synchronized",
-)
-FAULT = "(EngineCore_DP0 pid=775) ERROR RuntimeError: NPU out of memory. Tried to allocate 2.00 GiB (NPU 0; 60.97 GiB total capacity)\n"
-
-
-@dataclass(frozen=True)
-class Sample:
-    """One run of one command: wall time in seconds, peak resident memory in MB."""
-
-    seconds: float
-    megabytes: float
-
-
-@dataclass(frozen=True)
-class Promise:
-    """One number that must not exceed `limit`, in `unit`."""
-
-    name: str
-    measured: float
-    limit: float
-    unit: str
-
-    @property
-    def kept(self) -> bool:
-        return self.measured <= self.limit
+LITERALS = "from doctor.rulebook import load; print('\\n'.join(sorted({l for ls in load().literals.values() for l in ls})))"
+FACTS = """
+import sys
+from pathlib import Path
+from doctor.cli import run
+import doctor.rulebook
+if sys.argv[1] == "facts":
+    doctor.rulebook.load = lambda: doctor.rulebook.Rulebook({}, {})
+    import doctor.examine as examine
+    from doctor.facts import providers
+    finish = examine._finish
+    def read(kind, label, sets, *rest):
+        for one in sets:
+            for fact in providers():
+                one.facts.get(fact)
+        return finish(kind, label, sets, *rest)
+    examine._finish = read
+sys.exit(run(["--json", "--from", sys.argv[2]]))
+"""
+"""Doctor with its rules, or with all facts read and no rule at all."""
 
 
-def small_log(path: Path) -> None:
-    """A healthy server's log with one fault in the middle; the same text in every run."""
-    draw = random.Random(SEED)
-    lines: list[str] = []
-    size = 0
-    while size < SMALL_LOG:
-        numbers = {name: draw.randint(1, 9) for name in "abcdef"}
-        moment = {"month": draw.randint(1, 12), "day": draw.randint(1, 28), "hour": draw.randint(0, 23), "minute": draw.randint(0, 59)}
-        rest = {"second": draw.randint(0, 59), "micro": draw.randint(0, 999_999), "port": draw.randint(32768, 60999), "pid": draw.randint(2, 99_999)}
-        line = draw.choice(HEALTHY).format(**numbers, **moment, **rest) + "\n"
-        lines.append(line)
-        size += len(line)
-    lines.insert(len(lines) // 2, FAULT)
-    path.write_text("".join(lines), encoding="utf-8")
+def starting(python: str, doctor: str, folder: Path, runs: int) -> Iterator[Promise]:
+    """What a user waits for before anything is looked at, and the checks."""
+    log = folder / "small.log"
+    small_log(log)
+    nothing, version, usage, read = in_turn(
+        [
+            lambda: sample([python, "-c", "pass"]),
+            lambda: sample([doctor, "--version"]),
+            lambda: sample([doctor, "--help"]),
+            lambda: sample([doctor, "log", str(log)]),
+        ],
+        runs,
+    )
+    yield Promise("`doctor --version` / `python -c pass`", version.seconds / nothing.seconds, 3)
+    yield Promise("`doctor --help` / `python -c pass`", usage.seconds / nothing.seconds, 3)
+    yield Promise("`doctor log`, 100 kB / `python -c pass`", read.seconds / nothing.seconds, 8)
 
 
-def as_installed(folder: Path) -> tuple[str, str]:
-    """(Python, doctor) of a venv laid out as the wheel lays it out, with the dependencies of this one.
-
-    Not this venv itself: the hook of an editable install makes every start of Python slower, the yardstick's too, which flatters.
-    """
-    venv.create(folder)
-    (site,) = folder.glob("lib/python*/site-packages")
-    (site / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
-    ignored = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(HERE.parent / "doctor", site / "doctor", ignore=ignored)
-    shutil.copytree(HERE.parent / "rules", site / "doctor" / "rules", ignore=ignored)
-    compileall.compile_dir(site / "doctor", quiet=1)
-    python, doctor = folder / "bin" / "python", folder / "bin" / "doctor"
-    doctor.write_text(f"#!{python}\nimport sys\nfrom doctor.cli import main\nsys.exit(main())\n", encoding="utf-8")
-    doctor.chmod(0o755)
-    return str(python), str(doctor)
-
-
-def sample(argv: Sequence[str], accepted: Sequence[int]) -> Sample:
-    """Runs `argv` once. Peak memory is the kernel's figure for the process and the children it waited for."""
-    start = time.perf_counter()
-    child = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    _, status, usage = os.wait4(child.pid, 0)
-    seconds = time.perf_counter() - start
-    child.returncode = os.waitstatus_to_exitcode(status)
-    if child.returncode not in accepted:
-        raise SystemExit(f"{' '.join(argv)} exited with {child.returncode}")
-    return Sample(seconds, usage.ru_maxrss / 1024)
-
-
-def in_turn(commands: Sequence[Callable[[], Sample]], runs: int) -> list[Sample]:
-    """Medians of `runs` rounds; in a round each command runs once, so that a busy moment hits all of them. One more round warms up."""
-    rounds = [[command() for command in commands] for _ in range(runs + 1)][1:]
-    return [
-        Sample(statistics.median(one.seconds for one in column), statistics.median(one.megabytes for one in column)) for column in zip(*rounds, strict=True)
+def checking(python: str, doctor: str, _folder: Path, runs: int) -> Iterator[Promise]:
+    """A check of this machine and of a recorded one."""
+    commands = [
+        lambda: sample([doctor, "--json"]),
+        lambda: sample([python, "-c", FACTS, "rules", str(HOST)]),
+        lambda: sample([python, "-c", FACTS, "facts", str(HOST)]),
     ]
+    other = shutil.which("msprechecker")
+    if other:
+        commands.append(lambda: sample([str(other), "precheck"]))
+    check, rules, facts, *yardstick = in_turn(commands, runs)
+    if yardstick:
+        yield Promise("`doctor --json` / `msprechecker precheck`, this machine", check.seconds / yardstick[0].seconds, 1)
+    else:
+        print("Left out: msprechecker is not on PATH (pip install msprechecker==0.4.0 into an environment of its own).", file=sys.stderr)
+    yield Promise("`doctor --json` / its facts without rules, a recorded server", rules.seconds / facts.seconds, 1.3)
+    yield Promise("`doctor --json`, this machine, peak memory", check.megabytes, 80, "MB")
 
 
-def measure(runs: int) -> list[Promise]:
-    """Exit code 1 is accepted where the doctor judges: what it finds on this machine is not the matter here."""
-    with tempfile.TemporaryDirectory() as folder:
-        log = Path(folder) / "small.log"
-        small_log(log)
-        python, doctor = as_installed(Path(folder) / "venv")
-        nothing, version, check, read = in_turn(
-            [
-                lambda: sample([python, "-c", "pass"], [0]),
-                lambda: sample([doctor, "--version"], [0]),
-                lambda: sample([doctor, "--json"], [0, 1]),
-                lambda: sample([doctor, "log", str(log)], [0, 1]),
-            ],
-            runs,
-        )
-    return [
-        Promise("`doctor --version` / `python -c pass`", version.seconds / nothing.seconds, 3, "x"),
-        Promise("`doctor log`, 100 kB / `python -c pass`", read.seconds / nothing.seconds, 8, "x"),
-        Promise("`doctor --json`, this machine, wall time", check.seconds, 1, "s"),
-        Promise("`doctor --json`, this machine, peak memory", check.megabytes, 80, "MB"),
+def scanning(python: str, doctor: str, folder: Path, runs: int, megabytes: int) -> Iterator[Promise]:
+    """Large logs."""
+    plain, faulty, files = folder / "large.log", folder / "faulty.log", folder / "files"
+    large_log(plain, megabytes)
+    faulty_log(faulty, megabytes)
+    many_files(files, megabytes, FILES)
+    as_gzip, as_zstd = compressed(plain)
+    (folder / "literals").write_text(sample([python, "-c", LITERALS]).output, encoding="utf-8")
+    log = [doctor, "log"]
+    commands = [
+        lambda: sample([*log, str(plain)], one_core),
+        lambda: sample([*log, str(faulty)], one_core),
+        lambda: sample([*log, str(files)], one_core),
+        lambda: sample([*log, str(as_gzip)], one_core),
+        lambda: sample([*log, str(as_zstd)], one_core),
+        lambda: sample(["gzip", "-dc", str(as_gzip)], one_core),
+        lambda: sample([python, "-c", "import sys,zstandard; zstandard.ZstdDecompressor().copy_stream(open(sys.argv[1],'rb'),open('/dev/null','wb'))", str(as_zstd)], one_core),
+        lambda: sample([*log, str(plain)]),
     ]
+    ripgrep = shutil.which("rg")
+    if ripgrep:
+        commands.append(lambda: sample([str(ripgrep), "-c", "-F", "-f", str(folder / "literals"), str(plain)], one_core))
+    one, dirty, many, unzipped, unzstd, gzip_alone, zstd_alone, two, *yardstick = in_turn(commands, runs)
+    size = f"{megabytes} MB"
+    if yardstick:
+        yield Promise(f"`doctor log` / `rg -c -F -f`, {size}, one core", one.seconds / yardstick[0].seconds, 1)
+    else:
+        print("Left out: rg (ripgrep) is not on PATH.", file=sys.stderr)
+    yield Promise(f"`doctor log`, {size}, peak memory", one.megabytes, 200, "MB")
+    yield Promise(f"1% matching lines / few, {size}", dirty.seconds / one.seconds, 3)
+    yield Promise(f"{FILES} files / one, {size}", many.seconds / one.seconds, 3)
+    yield Promise(f"gzip / (gunzip + 1.3 × plain), {size}", unzipped.seconds / (gzip_alone.seconds + 1.3 * one.seconds), 1)
+    yield Promise(f"zstd / (unzstd + 1.3 × plain), {size}", unzstd.seconds / (zstd_alone.seconds + 1.3 * one.seconds), 1)
+    if len(os.sched_getaffinity(0)) > 1:
+        yield Promise(f"all cores / one core, time, {size}", two.seconds / one.seconds, 1 / 1.7)
+
+
+def growing(_python: str, doctor: str, folder: Path, runs: int, megabytes: int) -> Iterator[Promise]:
+    """Time against size: ten times the log takes at most ten times as long."""
+    small, large = folder / "tenth.log", folder / "whole.log"
+    large_log(small, max(1, megabytes // 10))
+    large_log(large, max(10, megabytes))
+    little, much = in_turn([lambda: sample([doctor, "log", str(small)], one_core), lambda: sample([doctor, "log", str(large)], one_core)], runs)
+    yield Promise("ten times the log / the log", much.seconds / little.seconds, 10)
 
 
 def table(promises: Sequence[Promise]) -> str:
-    rows = [f"| {one.name} | {one.measured:.2f} {one.unit} | {one.limit:g} {one.unit} | {'kept' if one.kept else 'NOT KEPT'} |" for one in promises]
-    return "\n".join(["| what | measured | at most | |", "|---|---|---|---|", *rows]) + "\n"
+    rows = [f"| {one.name} | {one.measured:.2f} {one.unit} | {one.limit:.3g} {one.unit} | {'kept' if one.kept else 'NOT KEPT'} |" for one in promises]
+    return "\n".join(["| what | measured | wanted at most | |", "|---|---|---|---|", *rows]) + "\n"
+
+
+def regressions(promises: Sequence[Promise], committed: str) -> list[str]:
+    """What is worse than the committed result by more than a third."""
+    before = {name: float(value) for name, value in re.findall(r"^\| (.+?) \| ([\d.]+) ", committed, re.MULTILINE)}
+    return [f"{one.name}: {before[one.name]:.2f} → {one.measured:.2f}" for one in promises if one.measured > WORSE * before.get(one.name, one.measured)]
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=9, help="rounds of which the median is taken (default: 9)")
+    parser.add_argument("--runs", type=int, default=9, help="rounds of which the median is taken; a third of them for large logs (default: 9)")
+    parser.add_argument("--megabytes", type=int, default=1000, help="size of the large logs; five of them lie in the temporary folder (default: 1000)")
+    parser.add_argument("--only", choices=("starting", "checking", "scanning", "growing"), action="append", help="measure only this part")
     parser.add_argument("--write", action="store_true", help="also write benchmarks/results.md")
     options = parser.parse_args()
-    promises = measure(max(1, options.runs))
+    runs, few = max(1, options.runs), max(1, options.runs // 3)
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["XDG_CACHE_HOME"] = str(Path(folder) / "cache")
+        python, doctor = as_installed(Path(folder) / "venv")
+        where = python, doctor, Path(folder)
+        parts = {
+            "starting": starting(*where, runs),
+            "checking": checking(*where, runs),
+            "scanning": scanning(*where, few, options.megabytes),
+            "growing": growing(*where, few, options.megabytes),
+        }
+        promises = [one for part in options.only or parts for one in parts[part]]
     result = table(promises)
     print(result, end="")
+    results = HERE / "results.md"
+    worse = regressions(promises, results.read_text(encoding="utf-8") if results.exists() else "")
+    for line in worse:
+        print(f"WORSE by more than a third: {line}")
     if options.write:
-        machine = f"Python {platform.python_version()}, {platform.machine()}, {os.cpu_count()} CPUs, medians of {options.runs} rounds."
-        (HERE / "results.md").write_text(f"# Results\n\n{machine}\n\n{result}", encoding="utf-8")
-    return 0 if all(one.kept for one in promises) else 1
+        machine = f"Python {platform.python_version()}, {platform.machine()}, {os.cpu_count()} CPUs; wall time, medians of {runs} rounds."
+        results.write_text(f"# Results\n\n{machine}\n\n{result}", encoding="utf-8")
+    return 1 if worse else 0
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ only when the rule looked; a condition or a piece of logic whose facts are unkno
 
 from __future__ import annotations
 
+import functools
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -58,7 +59,7 @@ def judge(rule: Rule, sets: Sequence[FactSet], scan: Scan) -> Verdict:
     cleared = False
     try:
         ways = _ways(rule)
-        wanted = sets if any(way.per_target for way in ways) else sets[:1]
+        wanted = sets if len(sets) > 1 and any(way.per_target() for way in ways) else sets[:1]
         for facts in wanted:
             answers = [way.decide(facts.facts, scan) for way in ways]
             found = [hit for answer in answers for hit in answer.hits]
@@ -89,7 +90,7 @@ class _Way:
 
     decide: Callable[[Facts, Scan], _Answer]
     facts: bool
-    per_target: bool
+    per_target: Callable[[], bool]
 
 
 def _ways(rule: Rule) -> list[_Way]:
@@ -100,8 +101,15 @@ def _ways(rule: Rule) -> list[_Way]:
 
 
 def _decision_way(decision: Decision) -> _Way:
-    condition = compile_condition(decision.when) if decision.when is not None else None
-    per_target = condition is not None and any(_per_target(kind) for kind in condition_facts(condition))
+    @functools.cache
+    def condition() -> Condition | None:
+        """Compiled when it is first asked for: most log lines never come."""
+        return compile_condition(decision.when) if decision.when is not None else None
+
+    def per_target() -> bool:
+        compiled = condition()
+        return compiled is not None and any(_per_target(kind) for kind in condition_facts(compiled))
+
     return _Way(lambda facts, scan: _decide(decision, condition, facts, scan), decision.signature is None, per_target)
 
 
@@ -132,7 +140,7 @@ def _per_target(kind: type[Any]) -> bool:
     return kind.__name__ == "Target" or (provider is not None and provider.per_target)
 
 
-def _decide(decision: Decision, condition: Condition | None, facts: Facts, scan: Scan) -> _Answer:
+def _decide(decision: Decision, compiled: Callable[[], Condition | None], facts: Facts, scan: Scan) -> _Answer:
     matches: tuple[Match, ...] = ()
     if decision.signature is not None:
         if not scan.lines:
@@ -141,6 +149,7 @@ def _decide(decision: Decision, condition: Condition | None, facts: Facts, scan:
         if not matches:
             return _Answer()
     trace = Trace()
+    condition = compiled()
     held = True if condition is None else condition.evaluate(facts, trace)
     if held is False:
         return _Answer()
@@ -187,7 +196,7 @@ def _logic_way(rule: Rule) -> _Way:
     assert rule.logic is not None
     wanted = needs(rule.logic)
     kinds = [need.kind for need in wanted if need.kind is not Matches]
-    return _Way(lambda facts, scan: _reason(rule, wanted, facts, scan), bool(kinds), any(_per_target(kind) for kind in kinds))
+    return _Way(lambda facts, scan: _reason(rule, wanted, facts, scan), bool(kinds), lambda: any(_per_target(kind) for kind in kinds))
 
 
 def _reason(rule: Rule, wanted: Sequence[Need], facts: Facts, scan: Scan) -> _Answer:

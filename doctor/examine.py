@@ -23,8 +23,11 @@ from doctor.rulebook import Rulebook, patterns_of
 if TYPE_CHECKING:
     from doctor.facts.streams import Streams
 
-FACT_BYTES = 4 * 1024 * 1024
+FACT_BYTES = 1024 * 1024
 """How much of each log is read for facts: versions stand at its start, and pasted reports are smaller."""
+
+MOST_FACT_BYTES = 64 * 1024 * 1024
+"""How much is kept for facts of all logs together, so that a folder of thousands takes no more memory than one log."""
 
 Listener = Callable[[Verdict], None]
 
@@ -125,14 +128,15 @@ def _scan(rules: Iterable[Rule], book: Rulebook, chunks: Iterable[Chunk], size: 
 
 
 def _keeping_heads(chunks: Iterable[Chunk], heads: list[Chunk], streams: Streams) -> Iterator[Chunk]:
-    kept, source = 0, ""
+    kept, total, source = 0, 0, ""
     for chunk in chunks:
         streams.feed(chunk.source, chunk.first, chunk.data)
         if chunk.source != source:
             kept, source = 0, chunk.source
-        if kept < FACT_BYTES:
+        if kept < FACT_BYTES and total < MOST_FACT_BYTES:
             heads.append(chunk)
             kept += len(chunk.data)
+            total += len(chunk.data)
         yield chunk
 
 

@@ -10,6 +10,11 @@ from doctor.locale import Speak
 
 def add(register: Register, speak: Speak) -> None:
     register("explain", speak("help_explain"), click.Argument(["name"], metavar="ID|CODE", shell_complete=rule_names))
-    register("rules", speak("help_rules"), click.Option(["--fields"], is_flag=True, help=speak("help_fields")))
+    register(
+        "rules",
+        speak("help_rules"),
+        click.Option(["--fields"], is_flag=True, help=speak("help_fields")),
+        click.Option(["--timings"], is_flag=True, help=speak("help_timings")),
+    )
     register("schema", speak("help_schema"))
     register("completion", speak("help_completion"), click.Argument(["shell"], type=click.Choice(["bash", "zsh", "fish"])))

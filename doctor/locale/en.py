@@ -27,6 +27,7 @@ WORDS = {
     "decide": "would decide",
     "todo": "what to do",
     "or_todo": "or",
+    "by_doctor": "doctor can do this: {command}",
     "verify": "worked if",
     "explains": "explains",
     "rule": "rule",
@@ -175,6 +176,7 @@ WORDS = {
     "help_logs": "A log that belongs to the machine; repeatable.",
     "help_python": "The interpreter in which vLLM runs.",
     "help_fields": "List the fields that conditions of a cause file may name.",
+    "help_timings": "Measure what the patterns of each rule cost at worst on a long line, the slowest first.",
     "help_help": "Show this and exit.",
     "help_version": "Show the version and exit.",
     "bad_scale": "a positive number is needed",
@@ -183,6 +185,7 @@ WORDS = {
     # The app on a terminal
     "help_tui": "Open the app on this terminal: look at this machine, a recorded one, or at FILEs, and go from cause to evidence.",
     "help_theme": "The app's colours; the ansi themes use the terminal's own.",
+    "help_read_only": "Leave out of the app everything that changes the machine.",
     "help_ascii": "Paint bars and scroll bars with ASCII characters only.",
     "help_slow": "For a slow line: few bytes, no animation, no mouse.",
     "tui_no_terminal": "The app needs a terminal for standard input, output and error. As text: doctor check",

@@ -27,6 +27,7 @@ WORDS = {
     "decide": "如何判定",
     "todo": "处理",
     "or_todo": "或者",
+    "by_doctor": "可由 doctor 执行：{command}",
     "verify": "验证",
     "explains": "由此引起",
     "rule": "规则",
@@ -173,6 +174,7 @@ WORDS = {
     "help_logs": "属于这台机器的日志，可重复。",
     "help_python": "运行 vLLM 的 Python 解释器。",
     "help_fields": "列出病因文件的条件中可用的字段。",
+    "help_timings": "测量每条规则的匹配表达式在超长日志行上的最坏耗时，最慢的排在最前。",
     "help_help": "显示帮助并退出。",
     "help_version": "显示版本并退出。",
     "bad_scale": "需要一个正数",
@@ -181,6 +183,7 @@ WORDS = {
     # The app on a terminal
     "help_tui": "在此终端打开交互界面：查看本机、录制的主机或文件，并从原因追到证据。",
     "help_theme": "界面配色；ansi 主题使用终端自身的颜色。",
+    "help_read_only": "界面中不提供任何会改动机器的操作。",
     "help_ascii": "条形图和滚动条只用 ASCII 字符。",
     "help_slow": "用于慢速连接：传输量小，无动画，不用鼠标。",
     "tui_no_terminal": "交互界面要求标准输入、标准输出和标准错误都是终端。文本方式：doctor check",
