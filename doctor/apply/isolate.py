@@ -44,6 +44,13 @@ def wanted(arguments: Sequence[str]) -> bool:
     return any(name in arguments and (not option or option in arguments) for name, option in COMMANDS.items())
 
 
+def own_arguments() -> list[str] | None:
+    """What doctor's command was started with; None in another program (a test, one that imports doctor)."""
+    folder, name = os.path.split(sys.argv[0])
+    ours = name in ("doctor", "ascend-doctor") or (name == "__main__.py" and os.path.basename(folder) == "doctor")
+    return sys.argv[1:] if ours else None
+
+
 def isolate(arguments: Sequence[str]) -> None:
     """Becomes an isolated doctor with the same arguments. Raises `OthersCanChangeItError`."""
     top = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -72,4 +79,4 @@ def others_can_change(path: str, environ: Mapping[str, str]) -> str:
         path = os.path.dirname(path)
 
 
-__all__ = ["OthersCanChangeItError", "isolate", "others_can_change", "wanted"]
+__all__ = ["OthersCanChangeItError", "isolate", "others_can_change", "own_arguments", "wanted"]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 ROOMS = ("looking", "reading", "smoke", "watch", "fixing", "bundle", "fleet", "sites", "program")
 """The modules of this package that add commands, in the order of `doctor --help`."""
 DEFAULT, APP = "check", "tui"
-FOR_APP = ("--slow", "--theme", "--ascii")
+FOR_APP = ("--slow", "--theme", "--ascii", "--read-only")
 FOR_TEXT = ("--json", "--format", "--output", "--baseline", "--profile", "--quiet", "-q", "--verbose", "-v", "--fail-on")
 """Options that only the one or the other face has: where no command is named, they choose it."""
 

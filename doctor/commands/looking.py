@@ -23,4 +23,5 @@ def _app_options(speak: Speak) -> list[click.Parameter]:
         click.Option(["--theme"], type=click.Choice(THEMES), help=speak("help_theme")),
         click.Option(["--slow"], is_flag=True, help=speak("help_slow")),
         click.Option(["--ascii", "ascii_only"], is_flag=True, help=speak("help_ascii")),
+        click.Option(["--read-only"], is_flag=True, help=speak("help_read_only")),
     ]

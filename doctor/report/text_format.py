@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 
 from doctor.diagnosis import Cause
 from doctor.errorcodes import meanings
-from doctor.finding import Confidence, Evidence, Finding, Outcome
+from doctor.finding import Basis, Confidence, Evidence, Finding, Outcome
 from doctor.firsterror import FirstError
-from doctor.fix import Fix, Step
+from doctor.fix import Fix, Safety, Step
 from doctor.locale import Speak, speaker
 from doctor.report import machine, skips
 from doctor.report.model import Report
@@ -94,6 +94,8 @@ class _Painter:
             yield from self._labelled("decide", finding.decide[self.language])
         for index, fix in enumerate(finding.fixes):
             yield from self._fix("or_todo" if index else "todo", fix)
+            if command := fix_command(finding, fix):
+                yield from self._labelled("", self.speak("by_doctor", command=command))
         for index, symptom in enumerate(cause.symptoms):
             yield from self._labelled("explains" if not index else "", f"{short(symptom.title[self.language], 300)} [{symptom.rule}]")
         yield from self._labelled("rule", f"{finding.rule} · doctor explain {finding.rule}")
@@ -165,6 +167,15 @@ class _Painter:
                 yield from self.style.lines(self.speak("broken_rule", rule=verdict.rule, why=told), "        ", head)
         for problem in report.problems:
             yield from self.style.lines(self.speak("source_problem", why=short(problem, 400)), "      ", head)
+
+
+def fix_command(finding: Finding, fix: Fix) -> str:
+    """The command that plans a fix which doctor can apply, "" for one that is by hand; a cause that only a log shows is planned with that log."""
+    if not fix.do or fix.safety is Safety.SHOW:
+        return ""
+    several = sum(bool(one.do) and one.safety is not Safety.SHOW for one in finding.fixes) > 1
+    name = f"{finding.rule}/{fix.id}" if several else finding.rule
+    return f"doctor fix {name}" + (" --log FILE" if finding.basis is Basis.LOG else "")
 
 
 def steps(fix_steps: Sequence[Step], style: Style, language: str, indent: str) -> Iterator[str]:

@@ -36,6 +36,7 @@ from doctor.tui.words import speaker
 if TYPE_CHECKING:
     from doctor.examine import Selection
     from doctor.report.model import Report
+    from doctor.tui.fixjob import Making
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,8 @@ class DoctorApp(App[None]):
     BINDINGS: ClassVar[list[Any]] = [*bindings(COMMON), Binding("ctrl+c", "quit", show=False, priority=True)]
 
     def __init__(
-        self, job: Job, language: str = "en", theme: str = THEMES[0], selection: Selection | None = None, *, pace: Pace = BRISK, glyphs: Glyphs = UNICODE, note: str = ""
+        self, job: Job, language: str = "en", theme: str = THEMES[0], selection: Selection | None = None, *, pace: Pace = BRISK, glyphs: Glyphs = UNICODE, note: str = "",
+        read_only: bool = False, unsafe: str = "",
     ) -> None:
         super().__init__(driver_class=FrugalDriver if pace.frugal else TerminalDriver)
         self.job = job
@@ -78,6 +80,11 @@ class DoctorApp(App[None]):
         self._opening_note = note
         self.selection = selection
         self.folder = Path()
+        self.read_only = read_only
+        """Nothing that changes the machine is offered."""
+        self.unsafe = unsafe
+        self.makings: list[Making] = []
+        """Every apply and undo of this run: it may not end while one of them is under way."""
         self.register_theme(HIGH_CONTRAST)
         self.theme = theme
 
@@ -135,6 +142,25 @@ class DoctorApp(App[None]):
         else:
             self.push_screen(EvidenceScreen(*found))
 
+    def open_fix(self, job: Job, report: Report | None, rule: str) -> None:
+        """The plan of a rule's fix; whoever shows this job's findings looks at the rule again once it was applied or undone."""
+        from doctor.tui.fixjob import place_of
+        from doctor.tui.screens.checkup import CheckupScreen
+        from doctor.tui.screens.fixes import FixScreen
+
+        def again(rule: str) -> None:
+            for screen in self.screen_stack:
+                if isinstance(screen, CheckupScreen) and screen.job is job:
+                    screen.look_again(rule)
+
+        if not self.read_only:
+            self.push_screen(FixScreen(place_of(job, report, self.unsafe), rule, again))
+
+    def open_bundle(self, job: Job) -> None:
+        from doctor.tui.screens.bundle import BundleScreen
+
+        self.push_screen(BundleScreen(job))
+
     def explain(self, rule_id: str) -> None:
         """The page of a rule."""
         from doctor.report.page import rule_page
@@ -169,8 +195,14 @@ class DoctorApp(App[None]):
         from doctor.tui.screens.help import help_page
         from doctor.tui.screens.page import PageScreen
 
-        keys = self.screen.KEYS if isinstance(self.screen, DoctorScreen) else ()
+        keys = self.screen.offered if isinstance(self.screen, DoctorScreen) else ()
         self.push_screen(PageScreen(help_page(keys)))
+
+    async def action_quit(self) -> None:
+        if any(isinstance(screen, DoctorScreen) and screen.busy for screen in self.screen_stack):
+            self._note("fix_busy")
+        else:
+            self.exit()
 
     def action_switch_language(self) -> None:
         self.language = "en" if self.language == "zh" else "zh"

@@ -84,6 +84,8 @@ class Detail:
             yield from self._prose(row.text[self.language], TITLE)
 
     def _finding(self, row: Row, finding: Finding) -> Iterator[Line]:
+        from doctor.report.text_format import fix_command
+
         yield from self._head(row.state, told(row, self.speak, self.language))
         for label, text in (("found", said(finding.found, self.language)), ("wanted", said(finding.wanted, self.language))):
             if text:
@@ -93,6 +95,8 @@ class Detail:
             yield from self._labelled("decide", finding.decide[self.language])
         for index, fix in enumerate(finding.fixes):
             yield from self._fix("or_todo" if index else "todo", fix)
+            if command := fix_command(finding, fix):
+                yield from self._labelled("", self.speak("by_doctor", command=command), TITLE)
         yield from self._evidence(finding.evidence)
         if row.cause is not None:
             yield from self._chain(row)

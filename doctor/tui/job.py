@@ -40,6 +40,9 @@ class HostJob:
     selection: Selection | None = None
     python: str | None = None
     logs: tuple[Source, ...] = ()
+    root: str = ""
+    """Where fixes are made: "/" or the folder that was named; "" for a recording, which nobody can change."""
+    timeout_scale: float = 1.0
 
     @property
     def label(self) -> str:

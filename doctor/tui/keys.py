@@ -19,6 +19,8 @@ class Key:
     word: str
     line: bool = False
     priority: bool = False
+    changes: bool = False
+    """It leads to a change of the machine: with --read-only it is not there."""
 
     @property
     def shown(self) -> str:
@@ -38,8 +40,13 @@ COMMON = (
 """What every screen knows; the app carries it out."""
 
 
+def offered(keys: Iterable[Key], *, read_only: bool) -> tuple[Key, ...]:
+    """The keys that are there."""
+    return tuple(key for key in keys if not (read_only and key.changes))
+
+
 def bindings(keys: Iterable[Key]) -> list[BindingType]:
     return [Binding(key.keys, key.action, key.word, show=False, priority=key.priority) for key in keys]
 
 
-__all__ = ["COMMON", "Key", "bindings"]
+__all__ = ["COMMON", "Key", "bindings", "offered"]

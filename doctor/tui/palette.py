@@ -28,7 +28,7 @@ class DoctorCommands(Provider):
 
     def _actions(self) -> Iterator[tuple[str, str, Callable[[], object]]]:
         """(what is typed, what stands below it, what it does)"""
-        keys = self.screen.KEYS if isinstance(self.screen, DoctorScreen) else ()
+        keys = self.screen.offered if isinstance(self.screen, DoctorScreen) else ()
         for key in (*keys, *COMMON):
             if key.action not in _HIDDEN and hasattr(self.screen, f"action_{key.action}") or hasattr(self.app, f"action_{key.action}"):
                 yield self.doctor.speak(key.word), key.shown, partial(self._act, key.action)

@@ -28,21 +28,26 @@ SWITCH = 0.001
 DARK, ANSI = "textual-dark", "ansi-dark"
 
 
-def open_app(job: Job, selection: Selection | None, *, language: str, theme: str | None, slow: bool, colour: bool, ascii_only: bool = False) -> None:
+def open_app(
+    job: Job, selection: Selection | None, *, language: str, theme: str | None, slow: bool, colour: bool, ascii_only: bool = False,
+    read_only: bool = False, unsafe: str = "",
+) -> None:  # fmt: skip
     """Runs the app until the user leaves it."""
     prepare(os.environ, slow=slow, colour=colour)
     from doctor.tui.app import BRISK, SLOW, DoctorApp
+    from doctor.tui.fixjob import wait_for
     from doctor.tui.glyphs import choose
 
     plain = slow or not colour or bool(os.environ.get("NO_COLOR"))
     glyphs = choose(os.environ, language, ascii_only=ascii_only)
     shown = shown_language(os.environ, language)
     note = "" if shown == language else "console_english"
-    app = DoctorApp(job, shown, theme or (ANSI if plain else DARK), selection, pace=SLOW if slow else BRISK, glyphs=glyphs, note=note)
+    app = DoctorApp(job, shown, theme or (ANSI if plain else DARK), selection, pace=SLOW if slow else BRISK, glyphs=glyphs, note=note, read_only=read_only, unsafe=unsafe)
     sys.setswitchinterval(SWITCH)
     try:
         app.run(mouse=not slow)
     finally:
+        wait_for(app.makings)
         _end_children()
 
 

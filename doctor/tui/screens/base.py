@@ -8,7 +8,7 @@ from textual.content import Content
 from textual.screen import Screen
 
 from doctor.locale import Speak
-from doctor.tui.keys import Key
+from doctor.tui.keys import Key, offered
 from doctor.tui.widgets.keybar import KeyBar
 
 if TYPE_CHECKING:
@@ -24,6 +24,19 @@ class DoctorScreen(Screen[None]):
     @property
     def doctor(self) -> DoctorApp:
         return cast("DoctorApp", self.app)
+
+    @property
+    def offered(self) -> tuple[Key, ...]:
+        """Its keys, without those that change a machine where that is not wanted."""
+        return offered(self.KEYS, read_only=self.doctor.read_only)
+
+    @property
+    def busy(self) -> bool:
+        """Whether it may not be left now, since it changes the machine."""
+        return False
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return not (self.doctor.read_only and any(key.changes and key.action == action for key in self.KEYS))
 
     @property
     def language(self) -> str:

@@ -26,6 +26,7 @@ class CauseScreen(DoctorScreen):
         Key("escape,left", "back", "key_back", line=True),
         Key("n", "next", "key_next", line=True),
         Key("N", "previous", "key_previous"),
+        Key("F", "fix", "key_fix", line=True, changes=True),
         Key("e", "explain", "key_explain", line=True),
         Key("v", "evidence", "key_evidence", line=True),
         Key("y", "copy", "key_copy", line=True),
@@ -46,7 +47,7 @@ class CauseScreen(DoctorScreen):
     def compose(self) -> ComposeResult:
         with VerticalScroll(id="page"):
             yield Static(id="text")
-        yield KeyBar(self.KEYS)
+        yield KeyBar(self.offered)
 
     def retell(self) -> None:
         super().retell()
@@ -71,6 +72,12 @@ class CauseScreen(DoctorScreen):
         self._index = (self._index + step) % len(self._rows)
         self.query_one("#page", VerticalScroll).scroll_home(animate=False)
         self.retell()
+
+    def action_fix(self) -> None:
+        if any(fix.do for fix in self.row.fixes):
+            self.doctor.open_fix(self._job, self._report, self.row.rule)
+        else:
+            self.say("fix_none")
 
     def action_explain(self) -> None:
         self.doctor.explain(self.row.rule)

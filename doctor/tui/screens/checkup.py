@@ -46,7 +46,9 @@ class CheckupScreen(DoctorScreen):
         Key("R", "rerun_one", "key_rerun_one"),
         Key("slash", "filter", "key_filter", line=True),
         Key("n", "npus", "key_npus", line=True),
+        Key("F", "fix", "key_fix", line=True, changes=True),
         Key("l", "logs", "key_logs", line=True),
+        Key("B,ctrl+b", "bundle", "key_bundle"),
         Key("e", "explain", "key_explain", line=True),
         Key("space", "fold", "key_fold"),
         Key("1,2,3,4,5,6,7,8,9,0", "areas", "key_areas"),
@@ -94,7 +96,7 @@ class CheckupScreen(DoctorScreen):
             with VerticalScroll(id="side", can_focus=False):
                 yield Static(id="detail")
         yield FilterBox()
-        yield KeyBar(self.KEYS)
+        yield KeyBar(self.offered)
 
     def on_mount(self) -> None:
         super().on_mount()
@@ -282,6 +284,21 @@ class CheckupScreen(DoctorScreen):
 
     def action_logs(self) -> None:
         self.doctor.open_logs()
+
+    def action_fix(self) -> None:
+        row = self.query_one(Findings).current
+        if row is None or not any(fix.do for fix in row.fixes):
+            self.say("fix_none")
+        else:
+            self.doctor.open_fix(self.job, self.report, row.rule)
+
+    def look_again(self, rule: str) -> None:
+        """The rule's verdict may be another one now."""
+        if self._watch is None and self.report is not None:
+            self._begin(rule)
+
+    def action_bundle(self) -> None:
+        self.doctor.open_bundle(self.job)
 
     def action_explain(self) -> None:
         row = self.query_one(Findings).current

@@ -29,7 +29,7 @@ def help_page(keys: Sequence[Key]) -> Lines:
             yield ""
             yield from style.lines(speak("help_filter"), "")
         yield ""
-        yield speak("help_nothing_changes")
+        yield from style.lines(speak("help_may_change" if any(key.changes for key in keys) else "help_nothing_changes"), "")
 
     return lines
 
