@@ -134,9 +134,10 @@ PUBLIC_HOSTS = re.compile(
 )
 """Services that everyone uses: who talks to them says nothing about who it is."""
 BASE64 = re.compile(r"(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/_-]{16,200000}={0,2}(?![A-Za-z0-9+/_=-])")
-PERCENT = re.compile(r"[^\s\"'<>]{0,4096}%[0-9A-Fa-f]{2}[^\s\"'<>]{0,8192}")
-JSON_ESCAPED = re.compile(r"[^\s\"']{0,4096}\\u00[0-9A-Fa-f]{2}[^\s]{0,8192}")
-HEX_ESCAPED = re.compile(r"(?:\\x[0-9A-Fa-f]{2}|[!-~]){0,2000}\\x[0-9A-Fa-f]{2}(?:\\x[0-9A-Fa-f]{2}|[!-~]){0,4000}")
+# Each begins where a word does, so that a long one is gone over once.
+PERCENT = re.compile(r"(?<![^\s\"'<>])[^\s\"'<>]{0,65536}%[0-9A-Fa-f]{2}[^\s\"'<>]{0,65536}")
+JSON_ESCAPED = re.compile(r"(?<![^\s\"'])[^\s\"']{0,65536}\\u00[0-9A-Fa-f]{2}[^\s]{0,65536}")
+HEX_ESCAPED = re.compile(r"(?<![!-~])[!-~]{0,65536}\\x[0-9A-Fa-f]{2}[!-~]{0,65536}")
 
 NEAR_SECRETS = (
     "secret", "passw", "passp", "passc", "credential", "sessionid", "connection", "密码", "口令", "密钥", "令牌", "webhook", "jwt", "key_id", "key-id", "keyid", "keys",

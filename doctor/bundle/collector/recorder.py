@@ -34,12 +34,20 @@ from doctor.text import clean, decode
 VERSION = "0"
 """Of doctor; `generate` puts it in."""
 
+KEY = "ASCEND_DOCTOR_KEY"
+"""Variable with the key of the stand-ins, 64 hex digits: `doctor fleet` gives all nodes the same, so that an address is the same on each."""
+
+MOST_LOGS, HEAD, TAIL = 20, 256 * 1024, 2 * 1024 * 1024
+"""Logs that are taken, and bytes of the start and the end of each."""
+
 
 class Recorder:
     """One recording: what is there, then what the commands say, then everything masked."""
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: Machine, patterns: Sequence[str] = ()) -> None:
         self.machine = machine
+        self.patterns = patterns
+        self.logs: list[tuple[str, str]] = []
         self.tree = Tree(machine)
         self.asked = Asked(machine, self.tree)
         self.now = datetime.now(timezone.utc)
@@ -66,10 +74,25 @@ class Recorder:
         said("files: %d, folders and entries: %d" % (len(self.tree.texts), len(self.tree.nodes)))
         self.asked.commands(said)
         self.asked.listening()
+        for pattern in self.patterns:
+            for path in self.tree.matches(pattern)[: MOST_LOGS - len(self.logs)]:
+                text = self._log(path)
+                if text:
+                    self.logs.append((path, text))
+        said("logs: %d" % len(self.logs))
+
+    def _log(self, path: str) -> str:
+        """The log, of a long one its start and its end."""
+        end = quiet(self.machine.read, path, TAIL, True) or b""
+        if len(end) < TAIL:
+            return clean(decode(end))
+        start = quiet(self.machine.read, path, HEAD, False) or b""
+        return clean(decode(start)) + "\n[... left out here by doctor collect ...]\n" + clean(decode(end)).partition("\n")[2]
 
     def members(self, profile: str) -> tuple[list[tuple[str, str]], dict[str, int]]:
         """(name, text) of every member, and what was masked, by kind."""
-        redactor = Redactor(profile)
+        key = os.environ.get(KEY, "")
+        redactor = Redactor(profile, bytes(bytearray.fromhex(key)) if re.match("[0-9a-f]{64}$", key) else None)
         self._learn(redactor)
         files: list[tuple[str, str]] = []
         records = [self._masked(question, answer, redactor) for question, answer in self.asked.records]
@@ -81,10 +104,15 @@ class Recorder:
         lines = []
         for path, node in self.tree.nodes.items():
             lines.append(self._node(path, node, redactor, files))
+        logs = {}
+        for index, (path, text) in enumerate(self.logs):
+            name = "logs/%02d-%s" % (index, re.sub(r"[^A-Za-z0-9._-]", "_", redactor.text(path).rpartition("/")[2])[-80:])
+            logs[name] = redactor.text(path)
+            files.append((name, redactor.text(text)))
         label = redactor.host(self.machine.name())
         manifest = {
             "schema_version": 1, "tool": "ascend-doctor %s (collect)" % VERSION, "host": label, "time": self.now.isoformat(), "records": "records.jsonl", "tree": "tree.jsonl",
-            "bundle": {"profile": profile, "masked": dict(redactor.counts), "python": "%d.%d" % sys.version_info[:2], "logs": {}},
+            "bundle": {"profile": profile, "masked": dict(redactor.counts), "python": "%d.%d" % sys.version_info[:2], "logs": logs},
         }  # fmt: skip
         text = "".join(json.dumps(record) + "\n" for record in records)
         members = [("manifest.json", json.dumps(manifest, indent=1) + "\n"), ("records.jsonl", text), ("tree.jsonl", "".join(line + "\n" for line in lines))]
@@ -112,7 +140,7 @@ class Recorder:
             for each in answer.get("processes", []):
                 redactor.argv(each["argv"])
         texts = list(self.tree.texts.values()) + list(self.tree.nodes) + [node["l"] for node in self.tree.nodes.values() if node.get("l")]
-        redactor.learn(texts + [text for _, answer in self.asked.records for text in _texts(answer)])
+        redactor.learn(texts + [text for log in self.logs for text in log] + [text for _, answer in self.asked.records for text in _texts(answer)])
         redactor.counts.clear()
 
     def _node(self, path: str, node: dict[str, Any], redactor: Redactor, files: list[tuple[str, str]]) -> str:
@@ -181,11 +209,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("file", nargs="?", help="the file to write (default: doctor-collect-TIME.tar.gz)")
     parser.add_argument("--profile", choices=PROFILES, default="support", help="how much is masked (raw: nothing)")
     parser.add_argument("--root", default="/", help="where the host's / is mounted")
+    parser.add_argument("--log", action="append", default=[], metavar="PATH", help="a log to bring along, a path or glob; may be repeated")
     parser.add_argument("--dry-run", action="store_true", help="write nothing, print what would be in it")
     given = parser.parse_args(argv)
     with contextlib.suppress(OSError):
         os.nice(10)
-    recorder = Recorder(Machine(given.root))
+    recorder = Recorder(Machine(given.root), given.log)
     recorder.record(_say)
     try:
         members, masked = recorder.members(given.profile)
