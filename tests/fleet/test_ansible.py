@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from doctor.bundle.archive import read_archive
 from doctor.fleet.gather import file_names
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -62,7 +63,10 @@ class Node:
 
 
 def cann(root: Path, version: str) -> None:
-    """A toolkit as its info file tells it."""
+    """A toolkit as its info file tells it, an address that all nodes tell in their logs, and an error each at its own time."""
+    (root / "var" / "log" / "vllm").mkdir(parents=True)
+    second = {"8.5.1": 9, "9.0.0": 5}[version]
+    (root / "var" / "log" / "vllm" / "serve.log").write_text(f"2026-01-02 03:04:01 INFO master is 10.20.30.40\n2026-01-02 03:04:0{second} ERROR [rank2]: boom\n")
     folder = root / "usr" / "local" / "Ascend" / "ascend-toolkit" / version / "aarch64-linux"
     folder.mkdir(parents=True)
     (folder / "ascend_toolkit_install.info").write_text(f"package_name=Ascend-cann-toolkit\nversion={version}\ninnerversion=V100\narch=aarch64\n")
@@ -108,7 +112,7 @@ def fleet(folder: Path, *arguments: str) -> tuple[int, Any]:
 
 def test_every_node_has_a_result_and_the_odd_one_is_named(tmp_path: Path, nodes: tuple[list[Node], Path]) -> None:
     started, key = nodes
-    code, told = fleet(tmp_path, str(inventory(tmp_path, started, key)), "--keep", "kept")
+    code, told = fleet(tmp_path, str(inventory(tmp_path, started, key)), "--keep", "kept", "--log", "/var/log/vllm/*.log")
     answer = told["fleet"]
     standing = {node["name"]: node["standing"] for node in answer["nodes"]}
     assert standing == {"node0": "judged", "node1": "judged", "node2": "judged", "gone": "unreachable", "lame": "failed"}, answer
@@ -118,6 +122,12 @@ def test_every_node_has_a_result_and_the_odd_one_is_named(tmp_path: Path, nodes:
     different = next(item for item in answer["between"] if item["rule"] == "hccl-version-differs-between-nodes")
     assert {group["value"]: group["nodes"] for group in different["groups"]} == {"8.5.1": ["node0", "node1"], "9.0.0": ["node2"]}
     assert all(node["clock_behind"] is not None and abs(node["clock_behind"]) < 100 for node in answer["nodes"] if node["standing"] == "judged")
+    assert answer["first"] == ["node2", "node0", "node1"]
+    first = next(node["first_error"] for node in answer["nodes"] if node["name"] == "node2")
+    assert (first["time"], first["rank"], first["line"]) == ("2026-01-02T03:04:05+00:00", "2", 2)
+    texts = [data.decode() for path in (tmp_path / "kept").iterdir() for name, data in read_archive(path).files.items() if name.startswith("logs/")]
+    masked = {text.split("master is ")[1].split("\n")[0] for text in texts}
+    assert len(texts) == 3 and len(masked) == 1 and masked != {"10.20.30.40"}, "one key for all nodes"
     for node in started:
         assert not list(node.tmp.iterdir()), "something was left behind on a node"
         assert not list(node.root.rglob("*.py"))
