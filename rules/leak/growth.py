@@ -59,29 +59,29 @@ _RISES = (
 )
 _KEPT = r"(?:never|not|n't) (?:be |is )?(?:freed|released|given back|returned|reclaimed|come back|go down|drop)"
 _MEMORY = r"(?:memory|kv[ _-]?cache|\bblocks\b|\brss\b|\brssanon\b|\bres\b|\bhbm\b|\bram\b|\bvram\b)"
-# ASCII throughout: a Chinese character beside a Latin word is a word boundary then.
-_ENGLISH = re.compile(
+_FLAGS = re.IGNORECASE | re.ASCII
+"""ASCII throughout: a Chinese character beside a Latin word is a word boundary then."""
+
+# Compiled when a sentence is first judged: compiling them costs more than all other rules of a host together.
+_ENGLISH = (
     rf"(?:memory|\bmem|\bram) leak|leaks? memory|(?:unbounded|continuous|persistent|steady|linear|abnormal|constant|host|cpu|\bram|hbm|npu|device)\b.{{0,20}} (?:memory|rss|hbm|vram) (?:growth|increase|surge|overflow)|memory is leaking|leaking memory|{_MEMORY}.{{0,100}}(?:{_RISES}|{_KEPT})|(?:{_KEEPS}).{{0,40}}{_MEMORY}"
     rf"|\bgrows?\b.{{0,20}} in (?:host |resident )?memory"
     rf"|(?:fails?|failed|failing|unable) to (?:free|release|reclaim|give back).{{0,20}}{_MEMORY}|(?:never|not|n't) (?:frees?|releas(?:es?|ing)|reclaim\w{{0,3}}) (?:the )?(?:\w{{1,20}} )?{_MEMORY}"
     rf"|\b(?:leaves?|left|adds?|added)\b.{{0,40}}{_MEMORY}.{{0,40}}(?:behind|{_KEPT})"
-    r"|(?:out of|exhausted?(?: the)?|fills?(?: up)?(?: the)?) (?:host|cpu|system) memory|(?:host|cpu|system) memory (?:is |was |gets |runs? )?(?:exhausted|out)",
-    re.IGNORECASE | re.ASCII,
+    r"|(?:out of|exhausted?(?: the)?|fills?(?: up)?(?: the)?) (?:host|cpu|system) memory|(?:host|cpu|system) memory (?:is |was |gets |runs? )?(?:exhausted|out)"
 )
-_CHINESE = re.compile(
+_CHINESE = (
     r"[内显]存.{0,12}泄[漏露]|(?:[内显]存|\bhbm\b|\brss\b|rssanon|\bres\b).{0,40}(?:(?:持续|不断|一直|稳定|逐渐|逐步|缓慢|线性|不停|慢慢|每小时|每天|每轮|每次)(?:地|都|会){0,2}.{0,6}(?:增长|上涨|上升|增加|升高|变大|提升|走高|爬升|多占|涨)"
     r"|越来越[高大多]|越占越多|(?:没有|未被|无法|不会|没|不)释放|降不下来|不会降|不下降|只增不减|居高不下|从.{1,16}涨到|还在(?:上)?涨|再涨|多占)"
-    r"|内存.{0,6}(?:打满|占满|吃满|撑爆|打爆|耗尽)|(?:cpu|host|主机|宿主机|系统|服务器|服务器的)\s?内存.{0,12}(?:不足|耗尽|打满|占满|吃满|撑爆|打爆)|(?:耗尽|打满|占满|吃满|打爆|撑爆).{0,6}(?:主机|宿主机|系统|服务器|cpu).{0,2}内存",
-    re.IGNORECASE | re.ASCII,
+    r"|内存.{0,6}(?:打满|占满|吃满|撑爆|打爆|耗尽)|(?:cpu|host|主机|宿主机|系统|服务器|服务器的)\s?内存.{0,12}(?:不足|耗尽|打满|占满|吃满|撑爆|打爆)|(?:耗尽|打满|占满|吃满|打爆|撑爆).{0,6}(?:主机|宿主机|系统|服务器|cpu).{0,2}内存"
 )
-_NOT_SAID = re.compile(
+_NOT_SAID = (
     r"[?？]\s*$|吗[。\s]*$|\b(?:if|whether|in case|unless)\b|^\W*(?:does|do|is|are|can|will|would|could)\b|如果|假如|一旦|是否|\bno (?:memory )?leak|not (?:a )?(?:memory )?leak|without (?:any |a )?(?:memory )?leak|\bfix(?:es|ed|ing)?\b.{0,60}leak|leak.{0,30}\b(?:is |was |been )?fixed"
     r"|(?:没有|无|修复|解决|排除|避免|不是|并非|不存在|未发现|未见).{0,10}[内显]存(?:泄|.{0,4}(?:增长|上涨))|leaked (?:shared_memory|semaphore|instance)"
     r"|(?:does|do|did|is|was) ?(?:not|n't) (?:grow|increase|leak|rise)|does(?: not|n't) (?:grow|increase|leak)|stays? flat|remains? (?:flat|stable|constant)|保持平稳|趋于平稳|保持稳定"
     r"|\b(?:try|consider|by|for|when) increasing|(?:to|can|could|may|might|will|should) (?:increase|grow)|\bincrease (?:the|--|`)|working[_ ]set|page cache|buff/cache|\bvirt\b|页缓存"
     r"|(?:grows?|increases?|rises?|growing) (?:linearly |quadratically |proportionally )?with (?:the )?(?:batch|seq|context|number|max|pixel|image size|resolution|length|concurrency|model)"
-    r"|(?:which|that|this|it|will|and) increases? (?:the )?(?:peak |host |device |npu |gpu )?memory|how (?:do|to|can)|如何|怎么(?:排查|定位|判断|查)|会不会|是否会|是否存在|definitely lost|valgrind|内存不足时|(?:in|during) the first (?:few |\d)|刚开始|前几分钟|最初几分钟|预热",
-    re.IGNORECASE | re.ASCII,
+    r"|(?:which|that|this|it|will|and) increases? (?:the )?(?:peak |host |device |npu |gpu )?memory|how (?:do|to|can)|如何|怎么(?:排查|定位|判断|查)|会不会|是否会|是否存在|definitely lost|valgrind|内存不足时|(?:in|during) the first (?:few |\d)|刚开始|前几分钟|最初几分钟|预热"
 )
 _KV = re.compile(r"kv[ _-]?(?:cache|block|缓存|块)", re.IGNORECASE | re.ASCII)
 _DEVICE = re.compile(r"\bhbm\b|npu|device|gpu|显存|\bvram\b|\bsleep\b|休眠", re.IGNORECASE | re.ASCII)
@@ -107,7 +107,7 @@ def read(text: str) -> tuple[Where, Who] | None:
     if _DIFF.match(text):
         return None
     for clause in (*_CLAUSE.split(text), text):
-        if (_ENGLISH.search(clause) or _CHINESE.search(clause)) and not _NOT_SAID.search(clause):
+        if (re.search(_ENGLISH, clause, _FLAGS) or re.search(_CHINESE, clause, _FLAGS)) and not re.search(_NOT_SAID, clause, _FLAGS):
             return _where(clause), _who(clause if _who(clause) is not Who.UNTOLD else text)
     return None
 
