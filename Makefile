@@ -20,7 +20,7 @@ INSTALLED_DEV := $(VENV)/installed-dev-$(HERE)
 MISSING := $(shell $(VENV)/bin/python -I -c 'import pip' >/dev/null 2>&1 || echo venv)
 FITS := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))
 
-.PHONY: help doctor test test-vllm lint bench knowledge clean venv python
+.PHONY: help doctor test test-vllm lint bench knowledge screenshots clean venv python
 
 help:
 	@echo 'make doctor   set everything up and check this machine   (ARGS="--lang zh")'
@@ -29,6 +29,7 @@ help:
 	@echo 'make lint     only ruff, mypy and the import contracts'
 	@echo 'make bench    measure speed and memory as ratios         (ARGS="--write")'
 	@echo 'make knowledge  print which causes of the catalogue are rules, and what is left out'
+	@echo 'make screenshots  draw docs/images anew with the app'
 	@echo 'make clean    remove .venv and what was built'
 
 # Causes found are the answer (exit code 1), not a failure of make.
@@ -58,6 +59,9 @@ knowledge: $(INSTALLED)
 
 bench: $(INSTALLED)
 	@$(VENV)/bin/python -E -s -m benchmarks.bench $(ARGS)
+
+screenshots: $(INSTALLED)
+	@$(RUN) tools/screenshots.py $(ARGS)
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -7,12 +7,14 @@ import contextlib
 import os
 import re
 import signal
-from collections.abc import Iterable, Sequence
+import threading
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from textual import events
 from textual.app import App, SystemCommand
 from textual.binding import Binding
 from textual.command import CommandPalette
@@ -30,6 +32,7 @@ from doctor.tui.keys import COMMON, bindings
 from doctor.tui.palette import DoctorCommands
 from doctor.tui.screens.base import DoctorScreen
 from doctor.tui.terminal import THEMES
+from doctor.tui.widgets.filterbox import FilterBox
 from doctor.tui.widgets.scrollbars import set_scroll_bars
 from doctor.tui.words import speaker
 
@@ -83,6 +86,8 @@ class DoctorApp(App[None]):
         self.read_only = read_only
         """Nothing that changes the machine is offered."""
         self.unsafe = unsafe
+        self.endings: list[threading.Event] = []
+        """Of every run that was told to stop: set when its children have ended."""
         self.makings: list[Making] = []
         """Every apply and undo of this run: it may not end while one of them is under way."""
         self.register_theme(HIGH_CONTRAST)
@@ -102,6 +107,11 @@ class DoctorApp(App[None]):
         self.open_checkup(self.job)
         if self._opening_note:
             self.call_after_refresh(self._note, self._opening_note)
+
+    def on_key(self, event: events.Key) -> None:
+        """Keys that no widget wanted."""
+        for box in self.screen.query(FilterBox):
+            box.take(event)
 
     def on_resize(self) -> None:
         self.painted.forget()
@@ -145,21 +155,56 @@ class DoctorApp(App[None]):
     def open_fix(self, job: Job, report: Report | None, rule: str) -> None:
         """The plan of a rule's fix; whoever shows this job's findings looks at the rule again once it was applied or undone."""
         from doctor.tui.fixjob import place_of
-        from doctor.tui.screens.checkup import CheckupScreen
         from doctor.tui.screens.fixes import FixScreen
+
+        if not self.read_only:
+            self.push_screen(FixScreen(place_of(job, report, self.unsafe), rule, self._looking_again(job)))
+
+    def open_history(self, job: Job, report: Report | None) -> None:
+        from doctor.tui.fixjob import place_of
+        from doctor.tui.screens.history import HistoryScreen
+
+        self.push_screen(HistoryScreen(place_of(job, report, self.unsafe), self._looking_again(job)))
+
+    def _looking_again(self, job: Job) -> Callable[[str], None]:
+        """Tells whoever shows this job's findings that a rule may judge otherwise now."""
+        from doctor.tui.screens.checkup import CheckupScreen
 
         def again(rule: str) -> None:
             for screen in self.screen_stack:
                 if isinstance(screen, CheckupScreen) and screen.job is job:
                     screen.look_again(rule)
 
-        if not self.read_only:
-            self.push_screen(FixScreen(place_of(job, report, self.unsafe), rule, again))
+        return again
 
     def open_bundle(self, job: Job) -> None:
         from doctor.tui.screens.bundle import BundleScreen
 
         self.push_screen(BundleScreen(job))
+
+    @property
+    def live(self) -> bool:
+        """Whether this machine itself is looked at, so that something can be run and watched."""
+        from doctor.tui.job import HostJob
+
+        return isinstance(self.job, HostJob) and self.job.host.live and self.job.root in ("", "/")
+
+    def open_smoke(self) -> None:
+        from doctor.tui.job import HostJob
+        from doctor.tui.screens.smoke import SmokeScreen
+        from doctor.tui.smokejob import Bench
+
+        if isinstance(self.job, HostJob) and self.live and not self.read_only:
+            self.push_screen(SmokeScreen(self.job.label, Bench(self.job.host, self.job.python, self.job.timeout_scale)))
+
+    def open_watch(self) -> None:
+        from doctor.tui.job import HostJob
+        from doctor.tui.screens.watching import WatchScreen
+        from doctor.tui.watchjob import source_of
+
+        if isinstance(self.job, HostJob) and self.live:
+            host = self.job.host
+            self.push_screen(WatchScreen(self.job.label, lambda: source_of(host, os.environ)))
 
     def explain(self, rule_id: str) -> None:
         """The page of a rule."""

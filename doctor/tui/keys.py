@@ -21,6 +21,8 @@ class Key:
     priority: bool = False
     changes: bool = False
     """It leads to a change of the machine: with --read-only it is not there."""
+    live: bool = False
+    """It needs the machine itself: with a recording or a log it is not there."""
 
     @property
     def shown(self) -> str:
@@ -40,9 +42,9 @@ COMMON = (
 """What every screen knows; the app carries it out."""
 
 
-def offered(keys: Iterable[Key], *, read_only: bool) -> tuple[Key, ...]:
+def offered(keys: Iterable[Key], *, read_only: bool, live: bool) -> tuple[Key, ...]:
     """The keys that are there."""
-    return tuple(key for key in keys if not (read_only and key.changes))
+    return tuple(key for key in keys if not (read_only and key.changes) and (live or not key.live))
 
 
 def bindings(keys: Iterable[Key]) -> list[BindingType]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import sys
 from collections.abc import MutableMapping
 from typing import TYPE_CHECKING
@@ -15,12 +16,16 @@ from doctor.tui.terminal import shown_language
 
 if TYPE_CHECKING:
     from doctor.examine import Selection
+    from doctor.tui.app import DoctorApp
     from doctor.tui.job import Job
 
 SLOW_SETTINGS = {"TEXTUAL_ANIMATIONS": "none", "TEXTUAL_FPS": "15", "TEXTUAL_SMOOTH_SCROLL": "0"}
 
 GRACE = 0.5
 """Seconds that a program of a check has to end by itself."""
+
+LEAVE = 15.0
+"""Seconds that a run which was told to stop has at the most; it ends its children at once."""
 
 SWITCH = 0.001
 """Seconds after which Python takes the processor from a rule that runs, so that a key does not wait: a fifth of what is usual."""
@@ -35,7 +40,6 @@ def open_app(
     """Runs the app until the user leaves it."""
     prepare(os.environ, slow=slow, colour=colour)
     from doctor.tui.app import BRISK, SLOW, DoctorApp
-    from doctor.tui.fixjob import wait_for
     from doctor.tui.glyphs import choose
 
     plain = slow or not colour or bool(os.environ.get("NO_COLOR"))
@@ -47,7 +51,9 @@ def open_app(
     try:
         app.run(mouse=not slow)
     finally:
-        wait_for(app.makings)
+        _finish(app)
+        for ending in app.endings:
+            ending.wait(LEAVE)
         _end_children()
 
 
@@ -58,6 +64,19 @@ def prepare(environ: MutableMapping[str, str], *, slow: bool, colour: bool) -> N
     if slow:
         for name, value in SLOW_SETTINGS.items():
             environ.setdefault(name, value)
+
+
+def _finish(app: DoctorApp) -> None:
+    """However the app ended (a closed terminal, SIGTERM, a bug): a change that is under way is finished or put back first."""
+    from doctor.tui.fixjob import wait_for
+
+    if all(making.over.is_set() for making in app.makings):
+        return
+    for sign in (signal.SIGHUP, signal.SIGINT, signal.SIGTSTP):
+        signal.signal(sign, signal.SIG_IGN)
+    with contextlib.suppress(OSError, ValueError):
+        print(f"doctor: {app.speak('fix_busy')}", file=sys.stderr, flush=True)
+    wait_for(app.makings)
 
 
 def _end_children() -> None:

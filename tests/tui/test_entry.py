@@ -32,12 +32,12 @@ ALTERNATE, NORMAL = b"\x1b[?1049h", b"\x1b[?1049l"
 class Terminal:
     """A program on a pseudo terminal."""
 
-    def __init__(self, argv: Sequence[str], env: Mapping[str, str], columns: int, lines: int) -> None:
+    def __init__(self, argv: Sequence[str], env: Mapping[str, str], columns: int, lines: int, program: Sequence[str] = ("-m", "doctor")) -> None:
         self.master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
         inherited = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLUMNS", "LINES")}
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "doctor", *argv], stdin=slave, stdout=slave, stderr=slave, cwd=ROOT, env={**inherited, **env}, start_new_session=True
+            [sys.executable, *program, *argv], stdin=slave, stdout=slave, stderr=slave, cwd=ROOT, env={**inherited, **env}, start_new_session=True
         )
         os.close(slave)
         self.seen = b""
@@ -101,6 +101,54 @@ def test_a_slow_line_is_spared() -> None:
     with terminal("tui", "--from", str(HOSTS / "a2-old-driver"), "--slow") as app:
         app.until(b"driver-too-old")
         assert len(app.seen) < 45_000 and b"?1003h" not in app.seen
+
+
+def test_a_cursor_move_over_a_slow_line_takes_less_than_a_kilobyte() -> None:
+    with terminal("tui", "--from", str(HOSTS / "a2-old-driver"), "--slow", "--lang", "en") as app:
+        app.until(b"driver-too-old")
+        app.until(b"1 FAIL")
+        app.type(b"j")
+        app.until(b"25.2.0 or newer")
+        before = len(app.seen)
+        app.type(b"j")
+        app.until(b"3382 to 3389")
+        assert 0 < len(app.seen) - before < 1000
+
+
+def test_the_console_gets_english_and_is_told_why() -> None:
+    with terminal("tui", "--from", str(HOSTS / "a2-old-driver"), "--lang", "zh", env={"TERM": "linux"}) as app:
+        app.until(b"The Linux console has no Chinese")
+        app.until(b"What was found")
+        app.type(b"q")
+        assert NORMAL in app.to_the_end()
+
+
+@pytest.mark.parametrize("env", [{"TERM": "screen"}, {"TERM": "tmux-256color"}, {"TERM": "xterm"}, {"TERM": "xterm-256color", "NO_COLOR": "1"}], ids=str)
+def test_terminals_of_every_kind_carry_the_app(env: Mapping[str, str]) -> None:
+    with terminal("tui", "--from", str(HOSTS / "a2-old-driver"), env=env) as app:
+        app.until(b"driver-too-old")
+        assert ("NO_COLOR" in env) == (b"\x1b[38;2" not in app.seen and b"\x1b[1;38;2" not in app.seen) or env["TERM"] != "xterm-256color"
+        app.type(b"q")
+        assert NORMAL in app.to_the_end()
+        assert app.process.wait(PATIENCE) == 0
+
+
+def test_a_lost_connection_ends_the_app() -> None:
+    with terminal("tui", "--from", str(HOSTS / "a2-old-driver")) as app:
+        app.until(b"driver-too-old")
+        os.close(app.master)
+        assert app.process.wait(PATIENCE) is not None
+        app.master = os.open(os.devnull, os.O_RDWR)
+
+
+def test_leaving_ends_programs_that_will_not_end_by_themselves() -> None:
+    code = (
+        "import subprocess, sys; from doctor.tui.run import _end_children\n"
+        "child = subprocess.Popen(['sh', '-c', 'trap \"\" TERM; echo ready; while :; do sleep 600; done'], stdout=subprocess.PIPE)\n"
+        "child.stdout.readline(); _end_children(); print(child.wait())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE, cwd=ROOT)
+    assert done.stdout.strip() == str(-signal.SIGKILL), done.stderr
 
 
 @pytest.mark.parametrize(

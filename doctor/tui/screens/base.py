@@ -28,7 +28,7 @@ class DoctorScreen(Screen[None]):
     @property
     def offered(self) -> tuple[Key, ...]:
         """Its keys, without those that change a machine where that is not wanted."""
-        return offered(self.KEYS, read_only=self.doctor.read_only)
+        return offered(self.KEYS, read_only=self.doctor.read_only, live=self.doctor.live)
 
     @property
     def busy(self) -> bool:
@@ -36,7 +36,7 @@ class DoctorScreen(Screen[None]):
         return False
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        return not (self.doctor.read_only and any(key.changes and key.action == action for key in self.KEYS))
+        return not any(key.action == action for key in set(self.KEYS) - set(self.offered))
 
     @property
     def language(self) -> str:

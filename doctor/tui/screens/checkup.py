@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding
-from textual.containers import Container, VerticalScroll
+from textual.containers import Container
 from textual.content import Content
 from textual.message import Message
 from textual.timer import Timer
@@ -28,6 +28,7 @@ from doctor.tui.watch import Watch
 from doctor.tui.widgets.filterbox import FilterBox
 from doctor.tui.widgets.findings import Findings
 from doctor.tui.widgets.keybar import KeyBar
+from doctor.tui.widgets.textview import TextView
 
 if TYPE_CHECKING:
     from doctor.report.model import Report
@@ -49,6 +50,9 @@ class CheckupScreen(DoctorScreen):
         Key("F", "fix", "key_fix", line=True, changes=True),
         Key("l", "logs", "key_logs", line=True),
         Key("B,ctrl+b", "bundle", "key_bundle"),
+        Key("H", "history", "key_history"),
+        Key("t", "smoke", "key_smoke", line=True, changes=True, live=True),
+        Key("w", "watch", "key_watch", line=True, live=True),
         Key("e", "explain", "key_explain", line=True),
         Key("space", "fold", "key_fold"),
         Key("1,2,3,4,5,6,7,8,9,0", "areas", "key_areas"),
@@ -93,8 +97,7 @@ class CheckupScreen(DoctorScreen):
         yield Static(id="areas", classes="headline")
         with Container(id="body"):
             yield Findings()
-            with VerticalScroll(id="side", can_focus=False):
-                yield Static(id="detail")
+            yield TextView(id="side")
         yield FilterBox()
         yield KeyBar(self.offered)
 
@@ -179,15 +182,19 @@ class CheckupScreen(DoctorScreen):
 
     def _headlines(self) -> None:
         width = self.size.width - 2
-        self.query_one("#machine", Static).update(headlines.machine(self.report, self.job.label, self.speak, width))
-        counts = headlines.counts(self.report, self._watch, self._before, self.speak, width)
-        self.query_one("#counts", Static).update(counts)
-        self.query_one("#areas", Static).update(headlines.areas(self.report, self.speak, width))
+        lines = {
+            "machine": headlines.machine(self.report, self.job.label, self.speak, width),
+            "counts": headlines.counts(self.report, self._watch, self._before, self.speak, width),
+            "areas": headlines.areas(self.report, self.speak, width),
+        }
+        for name, content in lines.items():
+            self.query_one(f"#{name}", Static).update(content, layout=False)
 
     def _detail(self) -> None:
-        side = self.query_one("#side", VerticalScroll)
-        width = side.content_size.width or self.size.width - 4
-        detail = Detail(self.report, self.language, width - 1)
+        side = self.query_one(TextView)
+        if not side.display:
+            return
+        detail = Detail(self.report, self.language, side.room - 1)
         row = self.query_one(Findings).current
         if row is not None:
             content = detail.of(row)
@@ -195,8 +202,7 @@ class CheckupScreen(DoctorScreen):
             content = Content(self.speak("nothing_matches"))
         else:
             content = detail.summary(self._failure)
-        side.scroll_home(animate=False)
-        self.query_one("#detail", Static).update(content[:DETAIL_LENGTH])
+        side.show(content[:DETAIL_LENGTH])
 
     def on_resize(self) -> None:
         self.call_after_refresh(self._headlines)
@@ -243,8 +249,8 @@ class CheckupScreen(DoctorScreen):
         self._shown = Shown(self._shown.skipped, not self._shown.passed, self._shown.unfolded)
         self._refresh()
 
-    def action_filter(self) -> None:
-        self.query_one(FilterBox).open()
+    async def action_filter(self) -> None:
+        await self.query_one(FilterBox).open()
 
     def on_input_changed(self) -> None:
         chosen = Filter.of(self.query_one(FilterBox).value)
@@ -256,13 +262,13 @@ class CheckupScreen(DoctorScreen):
         self.query_one(FilterBox).close()
         self.query_one(Findings).focus()
 
-    def action_area(self, number: int) -> None:
+    async def action_area(self, number: int) -> None:
         """Only the rows of the area with this number; all of them where it is chosen already, and for 0."""
         names = list(by_area(self.report)) if self.report is not None else []
         wanted = f"area:{names[number - 1]}" if 0 < number <= len(names) else ""
         box = self.query_one(FilterBox)
         if wanted and box.value != wanted:
-            box.open(wanted)
+            await box.open(wanted)
             box.set_class(True, "open")
             self._filter = Filter.of(wanted)
         else:
@@ -297,6 +303,15 @@ class CheckupScreen(DoctorScreen):
         if self._watch is None and self.report is not None:
             self._begin(rule)
 
+    def action_smoke(self) -> None:
+        self.doctor.open_smoke()
+
+    def action_history(self) -> None:
+        self.doctor.open_history(self.job, self.report)
+
+    def action_watch(self) -> None:
+        self.doctor.open_watch()
+
     def action_bundle(self) -> None:
         self.doctor.open_bundle(self.job)
 
@@ -312,10 +327,10 @@ class CheckupScreen(DoctorScreen):
             self.doctor.open_evidence(self.job, evidence)
 
     def action_detail_down(self) -> None:
-        self.query_one("#side", VerticalScroll).scroll_page_down(animate=False)
+        self.query_one(TextView).scroll_page_down(animate=False)
 
     def action_detail_up(self) -> None:
-        self.query_one("#side", VerticalScroll).scroll_page_up(animate=False)
+        self.query_one(TextView).scroll_page_up(animate=False)
 
     def action_copy(self) -> None:
         row = self.query_one(Findings).current

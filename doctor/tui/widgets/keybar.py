@@ -40,7 +40,7 @@ class KeyBar(Static):
                 break
             shown.append(part)
         parts = [piece for name, word in [*shown, *always] for piece in (Content.styled(name, "bold $accent"), Content(f" {word}  "))]
-        self.update(Content.assemble(" ", *parts))
+        self.update(Content.assemble(" ", *parts), layout=False)
 
 
 def _cells(part: tuple[str, str]) -> int:
