@@ -32,12 +32,12 @@ ALTERNATE, NORMAL = b"\x1b[?1049h", b"\x1b[?1049l"
 class Terminal:
     """A program on a pseudo terminal."""
 
-    def __init__(self, argv: Sequence[str], env: Mapping[str, str], columns: int, lines: int, program: Sequence[str] = ("-m", "doctor")) -> None:
+    def __init__(self, argv: Sequence[str], env: Mapping[str, str], columns: int, lines: int) -> None:
         self.master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
         inherited = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLUMNS", "LINES")}
         self.process = subprocess.Popen(
-            [sys.executable, *program, *argv], stdin=slave, stdout=slave, stderr=slave, cwd=ROOT, env={**inherited, **env}, start_new_session=True
+            [sys.executable, "-m", "doctor", *argv], stdin=slave, stdout=slave, stderr=slave, cwd=ROOT, env={**inherited, **env}, start_new_session=True
         )
         os.close(slave)
         self.seen = b""

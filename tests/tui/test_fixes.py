@@ -3,25 +3,35 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import re
+import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from doctor.apply.engine import RefusedError
-from doctor.apply.making import Judged, Verification
+from doctor.apply.engine import RefusedError, apply_plan
+from doctor.apply.making import Applied, Event, Judged, Outcome, Verification
 from doctor.host.live import LiveHost
 from doctor.host.recorded import open_host
-from doctor.tui.fixjob import Place, Told, place_of, planned, pulled
+from doctor.tui.fixjob import Making, Place, Told, journal, place_of, planned, pulled
 from doctor.tui.job import HostJob
 from doctor.tui.screens.checkup import CheckupScreen
 from doctor.tui.screens.fixes import FixScreen
+from doctor.tui.screens.history import HistoryScreen
+from tests.apply.stopping import stopped_at
 from tests.apply.trees import RULE, book_of, make_root, picture
 from tests.tui.driving import HOSTS, PATIENCE, Driven, drive, text_job
 from tests.tui.made import MadeJob, report
+from tests.tui.test_golden import LANGUAGES, SIZES, compared
 
+REPOSITORY = Path(__file__).resolve().parents[2]
 DROP_IN = "etc/sysctl.d/99-zz-ascend-doctor-vm-swappiness.conf"
 
 # The rule looks at a file, so that it can be verified below a root; its fix is a drop-in of sysctl.
@@ -329,22 +339,146 @@ def test_nothing_is_left_while_the_machine_is_being_changed(tmp_path: Path, rule
     drive(job_at(root), act, (120, 40))
 
 
-def test_the_app_waits_for_a_change_that_is_under_way(tmp_path: Path, rules: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
-    """A closed terminal ends the app, not the change."""
-    from doctor.tui.fixjob import Making, wait_for
+CLOSED = """
+import sys, threading
+from pathlib import Path
+from types import SimpleNamespace
+import doctor.apply.engine as engine
+import doctor.rulebook
+from doctor.apply.making import Judged, Verification
+from doctor.host.live import LiveHost
+from doctor.tui.fixjob import Making, place_of, planned
+from doctor.tui.job import HostJob
+from doctor.tui.run import _finish
+from doctor.tui.words import speaker
+from tests.apply.trees import book_of
+root, rule = sys.argv[1:3]
+book = book_of(Path(rule).read_text())
+doctor.rulebook.load = lambda: book
+verifying = threading.Event()
 
-    rules(SAFE)
-    root = openeuler(tmp_path)
+def verified(*_):
+    verifying.set()
+    sys.stdin.readline()
+    return Verification(Judged.CLEAR)
+
+engine._verified = verified
+place, making = place_of(HostJob(LiveHost(root), root=root), None), Making()
+reviewed = planned(place, "host-drop-in-missing").plan.hash
+threading.Thread(target=making.apply, args=(place, ("host-drop-in-missing",), reviewed, frozenset()), daemon=True).start()
+verifying.wait()
+_finish(SimpleNamespace(makings=[making], speak=speaker("en")))
+"""
+
+
+def test_the_app_waits_for_a_change_that_is_under_way(tmp_path: Path) -> None:
+    """A closed terminal ends the app, not the change: it is verified and told to the journal first."""
+    root, rule, program = openeuler(tmp_path), tmp_path / "rule.yaml", tmp_path / "program.py"
+    rule.write_text(SAFE)
+    program.write_text(CLOSED)
+    argv = [sys.executable, str(program), str(root), str(rule)]
+    child = subprocess.Popen(argv, stdin=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(REPOSITORY)}, text=True)
+    try:
+        assert child.stderr is not None and child.stdin is not None
+        assert "finished or put back" in child.stderr.readline()
+        for sign in (signal.SIGHUP, signal.SIGINT):
+            child.send_signal(sign)
+        _, talk = child.communicate("go on\n", timeout=PATIENCE)
+        assert child.returncode == 0, talk
+    finally:
+        child.kill()
+        child.wait()
+    place = place_of(job_at(root), None)
+    assert isinstance(place, Place)
+    told = journal(place)
+    assert isinstance(told, tuple) and [one.outcome for one in told] == ["fixed"]
+
+
+async def history_opened(driven: Driven) -> None:
+    await driven.press("H")
+    assert isinstance(driven.app.screen, HistoryScreen)
+    await driven.until("transactions")
+
+
+def applied_at(root: Path) -> None:
     place = place_of(job_at(root), None)
     assert isinstance(place, Place)
     plan = planned(place, DROPPED_RULE).plan
     assert plan is not None
-    making = Making()
-    thread = threading.Thread(target=making.apply, args=(place, (DROPPED_RULE,), plan.hash, frozenset()))
-    thread.start()
-    wait_for([making])
-    assert (root / OURS).exists() and making.applied[0].outcome.value == "fixed"
-    thread.join()
+    Making().apply(place, (DROPPED_RULE,), plan.hash, frozenset())
+    assert (root / OURS).exists()
+
+
+def test_an_earlier_fix_is_listed_and_put_back(tmp_path: Path, rules: Callable[..., None]) -> None:
+    rules(SAFE)
+    root = openeuler(tmp_path)
+    before = picture(root)
+    applied_at(root)
+
+    async def act(driven: Driven) -> None:
+        assert DROPPED_RULE not in driven.text
+        await history_opened(driven)
+        assert re.search(f"{DROPPED_RULE}/write-drop-in +fixed", driven.text)
+        assert "/" + OURS in driven.text, "what it changed is told"
+        await driven.press("U", "n", "enter")
+        assert picture(root) != before
+        await driven.press("U", "y", "enter")
+        await driven.until("undone")
+        assert picture(root) == before
+        await driven.press("escape", "escape")
+        await driven.examined()
+        assert DROPPED_RULE in driven.text, "the cause is back on the list"
+        await history_opened(driven)
+        await driven.press("U")
+        assert "Type y" not in driven.text
+
+    drive(job_at(root), act)
+
+
+def test_an_interrupted_run_is_named_and_put_back(tmp_path: Path, rules: Callable[..., None]) -> None:
+    rules(SAFE)
+    root = openeuler(tmp_path)
+    before = picture(root)
+    place = place_of(job_at(root), None)
+    assert isinstance(place, Place)
+    plan = planned(place, DROPPED_RULE).plan
+    assert plan is not None
+    assert stopped_at(6, lambda reached: apply_plan(replace(place.site(), reached=reached), (DROPPED_RULE,), plan.hash))
+    assert picture(root) != before
+
+    async def act(driven: Driven) -> None:
+        await history_opened(driven)
+        assert "INTERRUPTED" in driven.text
+        await driven.press("U", "y", "enter")
+        await driven.until("undone")
+        assert picture(root) == before
+
+    drive(job_at(root), act)
+
+
+def test_history_in_read_only_has_no_undo(tmp_path: Path, rules: Callable[..., None]) -> None:
+    rules(SAFE)
+    root = openeuler(tmp_path)
+    applied_at(root)
+
+    async def act(driven: Driven) -> None:
+        await history_opened(driven)
+        assert "U Undo" not in driven.lines[-1]
+        await driven.press("U")
+        assert "Type y" not in driven.text
+
+    drive(job_at(root), act, read_only=True)
+
+
+@pytest.mark.parametrize("job", [text_job("x"), HostJob(open_host(HOSTS / "a2-old-driver"))], ids=["log", "recording"])
+def test_there_is_no_history_of_a_log_or_a_recording(rules: Callable[..., None], job: Any) -> None:
+    rules(SAFE)
+
+    async def act(driven: Driven) -> None:
+        await driven.press("H", "U", "r", "y")
+        assert isinstance(driven.app.screen, HistoryScreen) and "Type y" not in driven.text
+
+    drive(job, act)
 
 
 def test_read_only_has_no_fix(tmp_path: Path, rules: Callable[..., None]) -> None:
@@ -423,9 +557,6 @@ def test_a_row_without_a_fix_says_so() -> None:
     drive(MadeJob(report()), act)
 
 
-HOSTILE = "[/nope][red]\\e[31m\\u202e$(reboot)[@click=app.quit]x[/]"
-
-
 def test_hostile_text_is_shown_as_it_is_and_does_nothing(tmp_path: Path, rules: Callable[..., None]) -> None:
     rules(SAFE)
     root = make_root(tmp_path / "root", {"/etc/os-release": "ID=openeuler\nNAME='[/nope][red]\x1b[31m\u202e[@click=app.quit]x[/]'\n", "/etc/hostname": "[/b]evil\n"})
@@ -459,8 +590,6 @@ def test_it_fits_and_can_be_retold(tmp_path: Path, rules: Callable[..., None], s
 
 
 def test_steps_go_with_those_that_they_need() -> None:
-    from dataclasses import replace
-
     from doctor.apply.plan import FixPlan, Plan, StepPlan
     from doctor.fix import Safety, WriteFile
     from doctor.words import Words
@@ -470,3 +599,30 @@ def test_steps_go_with_those_that_they_need() -> None:
     steps = (first, replace(first, key="b", after=("a",)), replace(first, key="c", after=("b",)), replace(first, key="d"))
     plan = Plan("/", "m", (FixPlan("r", "f", "", word, word, Safety.SAFE, steps),))
     assert pulled(plan, frozenset({("r", "a")})) == {("r", "a"), ("r", "b"), ("r", "c")}
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_letter_by_letter(rules: Callable[..., None], language: str, size: tuple[int, int]) -> None:
+    rules(SAFE)
+
+    async def act(driven: Driven) -> None:
+        screen = await fix_opened(driven)
+        compared("fix", language, size, driven.lines)
+        screen._place = Place(screen._place.site)  # type: ignore[union-attr]
+        screen._planned = replace(screen._planned, hindrance=None)  # type: ignore[type-var]
+        await driven.press("down", "space")
+        await driven.until("[ ]")
+        await planned_there(driven, screen)
+        screen._planned = replace(screen._planned, hindrance=None)  # type: ignore[type-var]
+        await driven.press("ctrl+a")
+        compared("fix-confirm", language, size, driven.lines)
+        await driven.press("escape")
+        making = screen._making = Making()
+        making.events += [Event("begin", DROPPED_RULE), Event("change", DROPPED_RULE, "file", "/etc/os-release"), Event("done", DROPPED_RULE, "file", "/etc/os-release"), Event("verify", DROPPED_RULE)]
+        making.applied = (Applied(DROPPED_RULE, "write-drop-in", Outcome.ROLLED_BACK, "t-1", "the rule still finds the cause"),)
+        making.over.set()
+        await driven.press("d")
+        compared("fix-result", language, size, driven.lines)
+
+    drive(HostJob(open_host(HOSTS / "a2-old-driver")), act, size, language)

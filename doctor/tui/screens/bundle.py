@@ -225,7 +225,7 @@ class BundleScreen(DoctorScreen):
         lines = []
         for item in items:
             gone = item.id in self._gone
-            text = f"{'[ ]' if gone else '[x]'} {padded(truncate(clean_line(item.id), name, '...'), name)} {human(item.size):>10}  {self._say('left_out_mark') if gone else sums[item.id]}"
+            text = f"{'[ ]' if gone else '[x]'} {padded(_middle(clean_line(item.id), name), name)} {human(item.size):>10}  {self._say('left_out_mark') if gone else sums[item.id]}"
             lines.append(Content.styled(text, "dim" if gone else ""))
         return lines
 
@@ -314,6 +314,19 @@ class BundleScreen(DoctorScreen):
 
     def action_detail_up(self) -> None:
         self.query_one("#pane", VerticalScroll).scroll_page_up(animate=False)
+
+
+def _middle(text: str, cells: int) -> str:
+    """Cut in its middle where it is too long: the end of a path tells more than its start."""
+    if cell_width(text) <= cells:
+        return text
+    head = truncate(text, cells // 3, "")
+    tail = ""
+    for char in reversed(text):
+        if cell_width(head) + 3 + cell_width(tail) + cell_width(char) > cells:
+            break
+        tail = char + tail
+    return f"{head}...{tail}"
 
 
 __all__ = ["BundleScreen"]
