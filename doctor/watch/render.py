@@ -101,16 +101,25 @@ def _end(each: Judged, speak: Speak) -> str:
     return speak("end", what=speak(f"ends_{trend.ends}"), left=span(trend.seconds_left), soonest=span(trend.seconds_left_low))
 
 
+def class_name(group: Group, speak: Speak) -> str:
+    """What a class and its quantity are called."""
+    return f"{_role(group, speak)}, {speak('quantity_' + group.quantity)}"
+
+
+def class_text(group: Group, speak: Speak) -> str:
+    """What is told of a class beside its verdict."""
+    return ", ".join(_told(group, group.worst, speak))
+
+
 def _table(result: Result, style: Style, speak: Speak, detail: int) -> Iterator[str]:
     groups = [group for group in result.groups if detail > 0 or group.quantity in ("private", "hbm") or group.verdict.bad]
-    names = [f"{_role(group, speak)}, {speak('quantity_' + group.quantity)}" for group in groups]
+    names = [class_name(group, speak) for group in groups]
     width = max(map(cell_width, names), default=0) + 2
     for group, name in zip(groups, names, strict=True):
-        worst = group.worst
         word = speak(group.verdict.value)
         state = style.paint(SEVERITY[group.verdict].name, word) if group.verdict in SEVERITY else word
         head = padded(name, width) + state + " " * max(1, 12 - cell_width(word))
-        yield from style.lines(", ".join(_told(group, worst, speak)), " " * 4, head)
+        yield from style.lines(class_text(group, speak), " " * 4, head)
 
 
 def _told(group: Group, worst: Judged, speak: Speak) -> Iterator[str]:
@@ -209,4 +218,4 @@ def progress(result_verdict: Verdict, seconds: float, processes: int, memory: fl
     return speak("progress", time=span(seconds), processes=processes, memory=size(memory), running=told, verdict=speak(result_verdict.value))
 
 
-__all__ = ["HOUR", "headline", "progress", "render"]
+__all__ = ["HOUR", "class_name", "class_text", "headline", "progress", "render"]
