@@ -626,3 +626,53 @@ def test_letter_by_letter(rules: Callable[..., None], language: str, size: tuple
         compared("fix-result", language, size, driven.lines)
 
     drive(HostJob(open_host(HOSTS / "a2-old-driver")), act, size, language)
+
+
+def test_reports_name_the_command_where_doctor_can_do_it(tmp_path: Path, rules: Callable[..., None]) -> None:
+    rules(SAFE)
+
+    async def act(driven: Driven) -> None:
+        screen = driven.app.screen
+        assert isinstance(screen, CheckupScreen)
+        assert f"doctor can do this: doctor fix {DROPPED_RULE}\n" in screen.plain_text()
+        await driven.press("enter")
+        assert f"doctor fix {DROPPED_RULE}" in driven.text
+
+    drive(job_at(openeuler(tmp_path)), act, (120, 40))
+
+
+def test_the_command_names_the_fix_where_there_are_several_and_the_log_where_only_that_tells() -> None:
+    from doctor.finding import Basis
+    from doctor.fix import Fix, Safety, WriteFile
+    from doctor.report.text_format import fix_command
+    from doctor.words import Words
+    from tests.tui.made import RULES, finding
+
+    does = Fix("one", Words("x", "x"), Safety.SAFE, (), do=(WriteFile("/x", "y"),))
+    shown, by_hand = replace(does, id="two", safety=Safety.SHOW), replace(does, id="three", do=())
+    alone = replace(finding(RULES[0]), fixes=(does, shown, by_hand))
+    assert [fix_command(alone, fix) for fix in alone.fixes] == ["doctor fix driver-too-old", "", ""]
+    several = replace(alone, fixes=(does, replace(does, id="four")), basis=Basis.LOG)
+    assert fix_command(several, does) == "doctor fix driver-too-old/one --log FILE"
+
+
+@pytest.mark.parametrize("given", [(), ("--read-only",)])
+def test_the_command_line_opens_it_read_only_and_knows_the_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: tuple[str, ...]) -> None:
+    from doctor.cli import run
+
+    opened: list[tuple[Any, dict[str, Any]]] = []
+    monkeypatch.setattr("doctor.tui.terminal.why_not", lambda: "")
+    monkeypatch.setattr("doctor.tui.run.open_app", lambda job, chosen, **more: opened.append((job, more)))
+    root = openeuler(tmp_path)
+    assert run(["tui", "--root", str(root), *given]) == 0
+    assert run(["tui", "--from", str(HOSTS / "a2-old-driver"), *given]) == 0
+    assert [job.root for job, _ in opened] == [str(root), ""]
+    assert {more["read_only"] for _, more in opened} == {bool(given)}
+
+
+def test_only_doctors_own_command_starts_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    from doctor.apply.isolate import own_arguments
+
+    for name, ours in (("/usr/bin/doctor", True), ("/x/doctor/__main__.py", True), ("/x/pytest/__main__.py", False), ("", False)):
+        monkeypatch.setattr("sys.argv", [name, "tui"])
+        assert own_arguments() == (["tui"] if ours else None)
