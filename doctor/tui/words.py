@@ -200,7 +200,7 @@ WORDS: Mapping[str, Words] = {
     "key_history": Words("Fixes made here", "修复记录"),
     "history_title": Words("Fixes made here", "修复记录"),
     "history_reading": Words("reading the journal...", "正在读取日志……"),
-    "history_count": Words("{count} transactions, the newest first. U puts one back.", "{count} 次修复，最新的在前。按 U 撤销。"),
+    "history_count": Words("{count} transactions, the newest first.", "{count} 次修复，最新的在前。"),
     "history_interrupted": Words("INTERRUPTED", "被中断"),
     "history_fixed": Words("fixed", "已修复"),
     "history_pending": Words("changed, not verified", "已修改，未验证"),
