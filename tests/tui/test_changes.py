@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from textual import events
+
 from doctor.finding import Evidence
 from doctor.host import Process
 from doctor.text import cell_width, clean
@@ -11,6 +13,7 @@ from doctor.tui.app import SLOW
 from doctor.tui.job import HostJob
 from doctor.tui.screens.cause import CauseScreen
 from doctor.tui.screens.checkup import CheckupScreen
+from doctor.tui.widgets.filterbox import FilterBox
 from doctor.tui.widgets.findings import Findings
 from doctor.words import Words
 from tests.tui.driving import Driven, drive
@@ -83,6 +86,20 @@ def test_over_a_slow_line_the_detail_follows_as_soon_as_the_cursor_rests() -> No
         await driven.until("WARN  The kernel swaps")
 
     drive(MadeJob(report()), act, (120, 24), pace=replace(SLOW, rest=0.01))
+
+
+def test_a_filter_that_is_typed_in_one_piece_loses_nothing() -> None:
+    """As over a slow line: the keys come before the editor has been made."""
+
+    async def act(driven: Driven) -> None:
+        for key, character in (("slash", "/"), *((letter, letter) for letter in "npu")):
+            driven.app.post_message(events.Key(key, character))
+        await driven.until("1 skipped")
+        for _ in range(3):
+            await driven.pilot.pause()
+        assert driven.app.screen.query_one(FilterBox).value == "npu" and isinstance(driven.app.screen, CheckupScreen)
+
+    drive(MadeJob(report()), act)
 
 
 def test_hostile_text_in_every_field_goes_through_every_screen() -> None:

@@ -19,7 +19,7 @@ SIZES = [(60, 16), (80, 24), (120, 40)]
 LANGUAGES = ("en", "zh")
 WRITE = os.environ.get("DOCTOR_GOLDEN") == "write"
 
-SCREENS = {"checkup": (), "all-rows": ("x", "p", "space"), "cause": ("enter",), "help": ("question_mark",), "filter": ("slash", *"driver")}
+SCREENS = {"checkup": (), "all-rows": ("x", "p", "space"), "cause": ("enter",), "filter": ("slash", *"driver")}
 
 
 def compared(name: str, language: str, size: tuple[int, int], lines: list[str]) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from doctor.locale import words_of
 from doctor.text import clean
-from doctor.tui.keys import COMMON, Key
+from doctor.tui.keys import COMMON
 from doctor.tui.lines import BLOCK, CUT, LONGEST, FileLines, TextLines
 from doctor.tui.rows import Filter, Row, Shown
 from doctor.tui.screens.cause import CauseScreen
@@ -59,11 +59,6 @@ def test_every_key_does_something_and_is_named(screen: type[CheckupScreen]) -> N
         assert key.action in ("open", "areas") or hasattr(screen, f"action_{key.action}"), key
     names = [name for key in (*screen.KEYS, *COMMON) for name in key.keys.split(",")]
     assert len(names) == len(set(names))
-
-
-def test_nothing_is_shown_for_abilities_that_are_not_there() -> None:
-    keys: list[Key] = [key for screen in SCREENS for key in screen.KEYS]
-    assert not {"fix", "smoke", "watch", "bundle"} & {key.action for key in keys}
 
 
 # Lines

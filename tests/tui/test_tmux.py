@@ -81,7 +81,7 @@ def test_keys_go_in_and_screens_come_back(tmp_path: Path) -> None:
         app.until("910B3", "88.4 W")
         app.keys("Escape")
         app.until("Run again")
-        app.keys("/", "n", "p", "u")
+        app.keys("/", "i", "d", "l", "e")
         app.until("npu-idle-hbm-normal", gone="driver-too-old-for-cann  ")
         app.keys("Escape")
         app.tmux("resize-window", "-x", "120", "-y", "40")

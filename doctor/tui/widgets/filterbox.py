@@ -42,7 +42,7 @@ class FilterBox(Container):
 
     def take(self, event: events.Key) -> None:
         """A key that was typed before the editor had the focus, as when `/word` comes in one piece over a slow line."""
-        if self._input is not None and self._input.has_focus and event.character and event.is_printable:
+        if self._input is not None and self.screen.focused is self._input and event.character and event.is_printable:
             self._input.insert_text_at_cursor(event.character)
             event.prevent_default()  # else it would be taken for a command
 
