@@ -477,7 +477,7 @@ def test_no_text_makes_it_raise(lines: list[str]) -> None:
 def test_what_carries_a_line_is_taken_off(prefix: str) -> None:
     lines = ["vLLM Ascend Version: 0.18.0", "export HCCL_BUFFSIZE=100", "docker run --privileged \\", "  --device /dev/davinci3 image bash", "CANN version: 8.5.0"]
     told = report_facts([("log", number, prefix + line) for number, line in enumerate(lines, 1)])
-    packages, environment, runs, cann = told[Packages], told[Environment], told[RunCommands], told[Cann]
+    packages, environment, runs, cann = told.get(Packages), told.get(Environment), told.get(RunCommands), told.get(Cann)
     assert isinstance(packages, Packages) and isinstance(environment, Environment) and isinstance(runs, RunCommands) and isinstance(cann, Cann)
     assert packages.versions["vllm-ascend"] == "0.18.0" and environment.values["HCCL_BUFFSIZE"] == "100"
     assert runs.commands[0].privileged and runs.commands[0].devices == ("/dev/davinci3",)
