@@ -59,6 +59,8 @@ def open_app(
 
 def prepare(environ: MutableMapping[str, str], *, slow: bool, colour: bool) -> None:
     """Sets what Textual reads from the environment."""
+    for name in ("COLUMNS", "LINES"):  # where a shell exports them, they would hide every later change of the size
+        environ.pop(name, None)
     if not colour:
         environ["NO_COLOR"] = "1"
     if slow:

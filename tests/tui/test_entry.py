@@ -186,7 +186,7 @@ def test_the_app_that_cannot_open_says_why(argv: list[str], told: str, capsys: p
 
 
 def test_a_slow_line_sets_only_what_the_user_has_not_set() -> None:
-    environ = {"TEXTUAL_FPS": "30"}
+    environ = {"TEXTUAL_FPS": "30", "COLUMNS": "80", "LINES": "24"}
     prepare(environ, slow=True, colour=True)
     assert environ == {**SLOW_SETTINGS, "TEXTUAL_FPS": "30"}
     prepare(environ, slow=False, colour=False)
