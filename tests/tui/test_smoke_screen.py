@@ -225,7 +225,7 @@ def test_it_is_not_there_where_nothing_may_be_put_under_load() -> None:
     async def absent(driven: Driven) -> None:
         await driven.press("t")
         assert not isinstance(driven.app.screen, SmokeScreen)
-        driven.app.open_smoke()  # type: ignore[attr-defined]
+        driven.app.open_smoke()
         await driven.pilot.pause()
         assert not isinstance(driven.app.screen, SmokeScreen)
         await driven.press("question_mark")

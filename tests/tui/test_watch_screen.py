@@ -264,7 +264,9 @@ def test_golden(language: str, size: tuple[int, int], tmp_path: Path) -> None:
     path = recorded(tmp_path, grows=LEAKING)
 
     async def act(driven: Driven, screen: WatchScreen) -> None:
-        await driven.until("+40 GiB/h")
+        await driven.until(" |")
+        for _ in range(3):
+            await driven.pilot.pause()
         compared("watch-leak", language, size, driven.lines)
         await driven.press("down", "down")
         compared("watch-traffic", language, size, driven.lines)

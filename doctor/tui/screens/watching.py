@@ -125,6 +125,7 @@ class WatchScreen(DoctorScreen):
         self._head()
         self._list()
         self._side()
+        self.call_after_refresh(self._side)  # the lines above it may have taken or left room
 
     def _head(self) -> None:
         view = self._view
