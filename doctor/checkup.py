@@ -53,6 +53,8 @@ def run(rules: Iterable[Rule], sets: Sequence[FactSet], scan: Scan) -> Iterator[
 
 def judge(rule: Rule, sets: Sequence[FactSet], scan: Scan) -> Verdict:
     """One rule's verdict over all fact sets."""
+    if rule.by_log_only and not any(pattern in scan.hits for pattern in rule.scanned if scan.lines):
+        return Verdict(rule.id, Outcome.CLEAR) if scan.lines else Verdict(rule.id, Outcome.SKIPPED, NO_LOG)
     start = time.perf_counter()
     findings: list[Finding] = []
     missing: list[str] = []

@@ -8,6 +8,7 @@ not verified or was put back; 130 interrupted. A reader that goes away is no err
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from doctor.tasks import Answer
 
 USAGE, CANNOT, INTERRUPTED = 2, 3, 130
+
+COLLECT = 50_000, 20, 50
+"""When Python looks for cycles: rules and facts are many objects and hardly a cycle, and at its own thresholds it looks through them all again and again."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -45,6 +49,7 @@ def run(arguments: Sequence[str]) -> int:
     """Runs one command line and gives its exit code."""
     if list(arguments) == ["--version"]:
         return _put(f"ascend-doctor {__version__}\n", 0)  # before anything is imported
+    gc.set_threshold(*COLLECT)
     as_json = "--json" in _before_dashes(arguments)
     try:
         answer = _answered(arguments, as_json)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -90,8 +90,31 @@ class Rule:
     origin: str = "built in"
 
     @property
+    def scanned(self) -> tuple[str, ...]:
+        """Every pattern that the rule needs scanned."""
+        return tuple(_scanned(self))
+
+    @property
+    def by_log_only(self) -> bool:
+        """Whether every way to decide begins with a line of a log."""
+        return self.logic is None and self.decisions != () and all(decision.signature is not None for decision in self.decisions)
+
+    @property
     def kind(self) -> str:
         """What it looks at: "facts", "log" or "facts and log"."""
         log = bool(self.patterns) or any(decision.signature for decision in self.decisions)
         facts = self.logic is not None or any(decision.when is not None for decision in self.decisions)
         return "facts and log" if log and facts else "log" if log else "facts"
+
+
+def _scanned(rule: Rule) -> Iterator[str]:
+    for group in rule.patterns.values():
+        yield from group
+    for decision in rule.decisions:
+        signature = decision.signature
+        if signature is not None:
+            yield from signature.patterns
+            for near in (*signature.near, *signature.unless):
+                yield from near.patterns
+            yield from signature.after
+            yield from signature.before

@@ -7,26 +7,28 @@ hundreds of YAML files cost milliseconds.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from doctor import __version__, causefile
 from doctor.conditions import compile_condition
-from doctor.logic import LazyLogic, needs_of
+from doctor.knownrule import Known, KnownRule, rule_of
+from doctor.logic import LazyLogic, Needs, needs_of
 from doctor.logscan import cache
 from doctor.logscan.literals import required
 from doctor.rule import Rule
 from doctor.rulepackage import rules_package
 
 ENTRY_POINTS = "doctor.rules"
-CACHE_FORMAT = 3
+CACHE_FORMAT = 4
 
 
 @dataclass(frozen=True)
@@ -46,19 +48,37 @@ class Rulebook:
     problems: tuple[Problem, ...] = ()
 
 
+class _Literals(Mapping[str, frozenset[str]]):
+    """The literals of all rules, read when the first is asked for: without a log nobody does."""
+
+    def __init__(self, rules: Mapping[str, KnownRule]) -> None:
+        self._rules = rules
+
+    @functools.cached_property
+    def _all(self) -> dict[str, frozenset[str]]:
+        return {pattern: found for rule in self._rules.values() for pattern, found in rule.literals.items()}
+
+    def __getitem__(self, pattern: str) -> frozenset[str]:
+        return self._all[pattern]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all)
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+
 def load() -> Rulebook:
     """Everything that is installed."""
-    rules: dict[str, Rule] = {}
-    literals: dict[str, frozenset[str]] = {}
+    rules: dict[str, KnownRule] = {}
     problems: list[Problem] = []
     for origin, package in _packages(problems):
-        for rule, needed in _read_package(package, origin, problems):
+        for rule in _read_package(package, origin, problems):
             if rule.id in rules:
                 problems.append(Problem(f"{origin}: {rule.id}", f"the id is taken by a rule that is {rules[rule.id].origin}"))
             else:
                 rules[rule.id] = rule
-                literals.update(needed)
-    return Rulebook(rules, literals, tuple(problems))
+    return Rulebook(rules, _Literals(rules), tuple(problems))
 
 
 def _packages(problems: list[Problem]) -> Iterator[tuple[str, ModuleType]]:
@@ -105,30 +125,20 @@ def _names_packs(path: str) -> bool:
         return False
 
 
-def _read_package(package: ModuleType, origin: str, problems: list[Problem]) -> Iterator[tuple[Rule, dict[str, frozenset[str]]]]:
+def _read_package(package: ModuleType, origin: str, problems: list[Problem]) -> Iterator[KnownRule]:
     folder = next(iter(package.__path__))
     files = _files(folder)
     cached = _Cache(folder, files)
     for name in files:
         if not name.endswith(".yaml"):
             continue
-        area, _, file = name.partition("/")
         entry = cached.entry(Path(folder, name), name)
         if isinstance(entry, str):
             problems.append(Problem(f"{origin}: {name}", entry))
             continue
-        try:
-            rule = causefile.build(entry["plain"], area, name)
-        except causefile.CauseFileError as problem:
-            problems.append(Problem(f"{origin}: {name}", str(problem)))
-            continue
-        logic = None
-        if entry["logic"]:
-            needs = None if entry["needs"] is None else tuple((parameter, kind, optional) for parameter, kind, optional in entry["needs"])
-            logic = LazyLogic(f"{package.__name__}.{area}.{_module(file)}", needs)
-        if logic is not None or origin != rule.origin:
-            rule = replace(rule, logic=logic, origin=origin)
-        yield rule, {pattern: frozenset(found) for pattern, found in entry["literals"].items()}
+        area, _, file = name.partition("/")
+        logic = LazyLogic(f"{package.__name__}.{area}.{_module(file)}", entry.needs) if entry.logic else None
+        yield rule_of(entry.known, logic, origin)
     cached.save()
 
 
@@ -151,79 +161,103 @@ def _files(folder: str) -> dict[str, tuple[int, int]]:
     return dict(sorted(found.items()))
 
 
-def check(plain: Mapping[str, Any], area: str, name: str) -> dict[str, frozenset[str]]:
-    """Builds the rule for its errors and gives the literals of its patterns. Raises `CauseFileError`."""
+def check(plain: Mapping[str, Any], area: str, name: str) -> tuple[Rule, dict[str, frozenset[str]]]:
+    """The rule without its logic, and the literals of its patterns. Raises `CauseFileError`."""
     rule = causefile.build(plain, area, name)
     try:
         for decision in rule.decisions:
             if decision.when is not None:
                 compile_condition(decision.when)
-        return {pattern: required(pattern) for pattern in patterns_of(rule)}
+        return rule, {pattern: required(pattern) for pattern in rule.scanned}
     except ValueError as problem:
         raise causefile.CauseFileError(name, 0, str(problem)) from None
 
 
 def patterns_of(rule: Rule) -> Iterator[str]:
     """Every pattern that the rule needs scanned."""
-    for group in rule.patterns.values():
-        yield from group
-    for decision in rule.decisions:
-        signature = decision.signature
-        if signature is not None:
-            yield from signature.patterns
-            for near in (*signature.near, *signature.unless):
-                yield from near.patterns
-            yield from signature.after
-            yield from signature.before
+    yield from rule.scanned
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """A good file: what is known of it, whether it has a module beside it, and what that wants."""
+
+    known: Known
+    logic: bool
+    needs: Needs | None
 
 
 class _Cache:
-    """Parsed cause files of one package, kept between runs; without a writable cache every run parses them again."""
+    """Checked cause files of one package, kept between runs; without a writable cache every run parses them again.
+
+    The cached file is one line of JSON about all of them and behind it their contents, which are read when a rule is looked into.
+    """
 
     def __init__(self, folder: str, files: Mapping[str, tuple[int, int]]) -> None:
-        self._name = f"rules-{hashlib.sha256(folder.encode()).hexdigest()[:16]}.json"
+        self._name = f"rules-{hashlib.sha256(folder.encode()).hexdigest()[:16]}"
         self._stamp = _stamp(files)
-        self._entries: dict[str, Any] = {}
+        self._entries: dict[str, _Entry | str] = {}
         self._fresh = False
+        head, _, content = (cache.load(self._name) or b"{}").partition(b"\n")
         try:
-            stored = json.loads(cache.load(self._name) or b"{}")
+            stored = json.loads(head)
             if stored.get("stamp") == self._stamp:
-                self._entries, self._fresh = stored["entries"], True
-        except (ValueError, KeyError, AttributeError):
-            pass
+                self._entries = {name: _unpacked(name, told, content) for name, told in stored["entries"].items()}
+                self._fresh = True
+        except (ValueError, KeyError, TypeError, AttributeError):
+            self._entries = {}
 
-    def entry(self, path: Path, name: str) -> Any:
-        """{"plain", "literals", "logic", "needs"} of a good file, or the text of what is wrong."""
+    def entry(self, path: Path, name: str) -> _Entry | str:
+        """A good file, or the text of what is wrong."""
         if name not in self._entries:
             self._entries[name] = _parsed(path, name)
         return self._entries[name]
 
     def save(self) -> None:
-        if not self._fresh:
-            cache.save(self._name, json.dumps({"stamp": self._stamp, "entries": self._entries}, ensure_ascii=False).encode())
+        if self._fresh:
+            return
+        content = bytearray()
+        entries = {name: entry if isinstance(entry, str) else _packed(entry, content) for name, entry in self._entries.items()}
+        cache.save(self._name, json.dumps({"stamp": self._stamp, "entries": entries}).encode() + b"\n" + content)
+
+
+def _packed(entry: _Entry, content: bytearray) -> list[Any]:
+    known, start = entry.known, len(content)
+    content += known.plain + known.literals
+    places = start, start + len(known.plain), len(content)
+    return [known.severity, known.role, known.formerly, known.by_log_only, entry.logic, entry.needs, *places]
+
+
+def _unpacked(name: str, told: Any, content: bytes) -> _Entry | str:
+    if isinstance(told, str):
+        return told
+    severity, role, formerly, by_log_only, logic, needs, start, middle, end = told
+    wanted = None if needs is None else tuple((parameter, kind, optional) for parameter, kind, optional in needs)
+    return _Entry(Known(name, severity, role, tuple(formerly), by_log_only, content[start:middle], content[middle:end]), logic, wanted)
 
 
 def _stamp(files: Mapping[str, tuple[int, int]]) -> str:
     """What the entries were made from: the files, and our own code that read them."""
     source = os.path.dirname(causefile.__file__)
-    own = ("causefile.py", "conditions.py", "fields.py", "fix.py", "logscan/literals.py")
+    own = ("causefile.py", "conditions.py", "fields.py", "fix.py", "knownrule.py", "rule.py", "logscan/literals.py")
     infos = [(name, os.stat(os.path.join(source, name))) for name in own if os.path.isfile(os.path.join(source, name))]
     told = repr((CACHE_FORMAT, __version__, sys.version_info[:2], files, [(name, info.st_size, info.st_mtime_ns) for name, info in infos]))
     return hashlib.sha256(told.encode("utf-8", "replace")).hexdigest()
 
 
-def _parsed(path: Path, name: str) -> Any:
+def _parsed(path: Path, name: str) -> _Entry | str:
     try:
         plain = causefile.parse(path.read_text(encoding="utf-8"), name)
-        literals = check(plain, path.parent.name, name)
+        rule, literals = check(plain, path.parent.name, name)
     except (causefile.CauseFileError, OSError, UnicodeDecodeError) as problem:
         return str(problem)
-    if path.stem != plain["id"]:
-        return f"{name}: holds the id {plain['id']!r}; the file's name and the id are the same"
+    if path.stem != rule.id:
+        return f"{name}: holds the id {rule.id!r}; the file's name and the id are the same"
+    needed = {pattern: sorted(found) for pattern, found in literals.items()}
+    known = Known(name, rule.severity.name, rule.role.value, rule.formerly, rule.by_log_only, _json(plain), _json(needed))
     logic = path.with_name(_module(path.name) + ".py")
-    return {
-        "plain": plain,
-        "literals": {key: sorted(value) for key, value in literals.items()},
-        "logic": logic.is_file(),
-        "needs": needs_of(logic.read_text(encoding="utf-8")) if logic.is_file() else None,
-    }
+    return _Entry(known, logic.is_file(), needs_of(logic.read_text(encoding="utf-8")) if logic.is_file() else None)
+
+
+def _json(plain: Any) -> bytes:
+    return json.dumps(plain, ensure_ascii=False).encode("utf-8", "surrogatepass")
