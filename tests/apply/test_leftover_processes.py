@@ -124,7 +124,7 @@ def test_a_zombie_has_ended(tmp_path: Path) -> None:
         assert change.look(ground(tmp_path / "journal")) is Standing.AFTER
 
 
-@pytest.mark.parametrize("pid", [0, 1, -1, os.getpid()])
+@pytest.mark.parametrize("pid", [0, 1, -1, os.getpid()], ids=["none", "init", "all", "doctor"])
 def test_init_and_doctor_itself_are_never_ended(pid: int, tmp_path: Path) -> None:
     with pytest.raises(ChangeError, match="never ended"):
         EndChange(pid, 1, 0, "x").make(ground(tmp_path / "journal"), {})
