@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -74,11 +75,13 @@ class Driven:
 @asynccontextmanager
 async def opened(job: Job, size: tuple[int, int] = (80, 24), language: str = "en", *, examined: bool = True, **given: Any) -> AsyncIterator[Driven]:
     app = DoctorApp(job, language, **given)
-    async with app.run_test(size=size, notifications=True) as pilot:
-        driven = Driven(app, pilot)
-        if examined:
-            await driven.examined()
-        yield driven
+    with tempfile.TemporaryDirectory() as folder:
+        app.folder = Path(folder)  # what is saved goes there, not into the checkout
+        async with app.run_test(size=size, notifications=True) as pilot:
+            driven = Driven(app, pilot)
+            if examined:
+                await driven.examined()
+            yield driven
 
 
 def drive(job: Job, act: Act, size: tuple[int, int] = (80, 24), language: str = "en", *, examined: bool = True, **given: Any) -> None:
