@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from doctor.logscan import cache
+from doctor.regex import regex
 from doctor.rulepackage import data_text
 from doctor.versions import Scheme, compare, satisfies
 
@@ -96,7 +97,7 @@ class ChipRow:
     cann_package: str
 
 
-_UNTAGGED = re.compile(r"0\.[01](?:\.0)?\.dev\d")
+_UNTAGGED = regex(r"0\.[01](?:\.0)?\.dev\d")
 
 
 @functools.cache

@@ -15,6 +15,7 @@ from doctor import versions
 from doctor.facts import Facts
 from doctor.fields import ABSENT, FieldKind, Reading, Value, field_spec, read_field
 from doctor.finding import Evidence
+from doctor.regex import regex
 
 
 @dataclass
@@ -137,7 +138,7 @@ def _told(wanted: Any) -> str:
     return str(wanted)
 
 
-_COMPARISON = re.compile(r"\s*(?:<=|>=|==|!=|<|>)")
+_COMPARISON = regex(r"\s*(?:<=|>=|==|!=|<|>)")
 
 
 def _matcher(kind: FieldKind, wanted: Any) -> Callable[[Value], bool | None]:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from doctor.regex import regex
 from doctor.rulepackage import data_text
 from doctor.words import Words
 
@@ -62,7 +63,7 @@ def explain(code: str, rules_for: RulesFor | None = None) -> tuple[CodeEntry, ..
     return ()
 
 
-_PLAIN = re.compile(r"(?:(?:errno|error code|code|ret|dcmi)\s*[:=]?\s*(?:is\s+)?)?(-?\w+)", re.IGNORECASE)
+_PLAIN = regex(r"(?:(?:errno|error code|code|ret|dcmi)\s*[:=]?\s*(?:is\s+)?)?(-?\w+)", re.IGNORECASE)
 
 
 def _read(text: str) -> tuple[str, ...]:
@@ -89,11 +90,11 @@ def _of_hex(digits: str) -> Iterable[str]:
 
 
 _FAMILIES: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("acl", re.compile(r"[1235]\d{5}")),
-    ("cann", re.compile(r"[EW][A-Z0-9]\d{4}")),
-    ("torch", re.compile(r"ERR\d{5}")),
-    ("dcmi", re.compile(r"-8\d{3}")),
-    ("npu", re.compile(r"[0-9A-F]{8,9}")),
+    ("acl", regex(r"[1235]\d{5}")),
+    ("cann", regex(r"[EW][A-Z0-9]\d{4}")),
+    ("torch", regex(r"ERR\d{5}")),
+    ("dcmi", regex(r"-8\d{3}")),
+    ("npu", regex(r"[0-9A-F]{8,9}")),
 )
 
 
@@ -120,18 +121,18 @@ def _made(code: str, family: str, row: Mapping[str, Any], levels: Mapping[str, A
     )
 
 
-_CANN = re.compile(r"(?<![A-Za-z0-9_])([EW][A-Z0-9][0-9]{4})(?=[):\uff1a])")
+_CANN = regex(r"(?<![A-Za-z0-9_])([EW][A-Z0-9][0-9]{4})(?=[):\uff1a])")
 """Both forms: `EZ9999: [PID: 775] …` and `…Title(EI0011): …`."""
-_TORCH = re.compile(r"(?<![A-Za-z0-9_])(ERR[0-9]{5})(?![0-9])")
-_NUMBER = re.compile(
+_TORCH = regex(r"(?<![A-Za-z0-9_])(ERR[0-9]{5})(?![0-9])")
+_NUMBER = regex(
     r"(?:err(?:or)?[ _]?(?:code|no)|ret(?:urn)?(?:[ _]?(?:code|val(?:ue)?))?|result|status|error|failed)"
     r"[ ]{0,2}(?:is|:|=|,)?[ ]{0,2}\[?[ ]?(-8[0-9]{3}|[1235][0-9]{5}|0[xX][0-9a-fA-F]{5,8})(?![0-9a-fA-F.])",
     re.IGNORECASE,
 )
-_NAME = re.compile(r"(?<![A-Za-z0-9_])(ACL(?:NN)?_ERR[A-Z0-9_]{2,60})")
-_FAULTS = re.compile(r"(?:error[ _]?code|fault[ _]?code|event[ _]?id|alarm|故障码|错误码)", re.IGNORECASE)
-_FAULT = re.compile(r"(?<![0-9A-Za-z])(?:0[xX])?([89A-F][0-9A-Fa-f]{7}|[89a-f][0-9a-f]{7})(?![0-9A-Za-z])")
-_HEX_FAULT = re.compile(r"(?<![0-9A-Za-z])0[xX]([8A-Ba-b][0-9A-Fa-f]{7})(?![0-9A-Za-z])")
+_NAME = regex(r"(?<![A-Za-z0-9_])(ACL(?:NN)?_ERR[A-Z0-9_]{2,60})")
+_FAULTS = regex(r"(?:error[ _]?code|fault[ _]?code|event[ _]?id|alarm|故障码|错误码)", re.IGNORECASE)
+_FAULT = regex(r"(?<![0-9A-Za-z])(?:0[xX])?([89A-F][0-9A-Fa-f]{7}|[89a-f][0-9a-f]{7})(?![0-9A-Za-z])")
+_HEX_FAULT = regex(r"(?<![0-9A-Za-z])0[xX]([8A-Ba-b][0-9A-Fa-f]{7})(?![0-9A-Za-z])")
 
 
 def find_codes(text: str) -> list[str]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import re
 
+from doctor.regex import regex
 from doctor.rule import Rule
 
-_PID = re.compile(r"(?i)\b(pid[ =:]{0,2})[0-9]{1,10}\b")
+_PID = regex(r"(?i)\b(pid[ =:]{0,2})[0-9]{1,10}\b")
 
 
 def fingerprint(rule: str, subject: str) -> str:

@@ -6,13 +6,13 @@ Contract: pure; looks only at what the scan kept. The first exception of a chain
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from doctor.finding import Basis, Evidence, Severity
 from doctor.logscan.scan import Match, Scan
 from doctor.logscan.signature import SHOWN, ordered
+from doctor.regex import regex
 
 EXCEPTION = (
     r"^(?P<type>(?:[A-Za-z_]\w{0,60}\.){0,8}[A-Za-z_]\w{0,60}(?:Error|Exception|Fault|Exit|Interrupt))(?:: (?P<text>.{0,2000}))?$"
@@ -35,7 +35,7 @@ FATAL = (
 
 PATTERNS = (*CODED, *FATAL, EXCEPTION)  # a line that several match counts as the last of them
 
-_FOLLOWERS = re.compile(r"(?:EngineDeadError|CancelledError|KeyboardInterrupt|SystemExit|BrokenPipeError|ConnectionResetError|EOFError)\Z")
+_FOLLOWERS = regex(r"(?:EngineDeadError|CancelledError|KeyboardInterrupt|SystemExit|BrokenPipeError|ConnectionResetError|EOFError)\Z")
 _CODES_WITHIN = 80
 """Lines around the first error in which codes belong to it: torch_npu prints CANN's report below its own message."""
 

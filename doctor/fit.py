@@ -6,7 +6,6 @@ printed on real cards, stand in docs/will-it-fit.md; tests/test_fit.py holds the
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -15,6 +14,7 @@ from doctor.facts.model_config import ModelConfig
 from doctor.facts.number import decimal
 from doctor.facts.safetensors import Tensor
 from doctor.facts.vllm import ServeCommand
+from doctor.regex import regex
 
 GIB = 2**30
 BLOCK = 128
@@ -38,13 +38,13 @@ LEAST = 0.25
 
 _FLOAT_BYTES = {"float32": 4, "float": 4, "bfloat16": 2, "float16": 2, "half": 2}
 _KV_BYTES = {"auto": None, "bfloat16": 2, "float16": 2, "half": 2, "int8": 1, "fp8": 1, "fp8_e4m3": 1, "fp8_e5m2": 1, "float32": 4}
-_LAYER = re.compile(r"(?:^|\.)(?:layers|h|blocks)\.(\d{1,5})\.")
-_EXPERT = re.compile(r"\.experts\.")
-_KEY_VALUE = re.compile(r"\.(?:k_proj|v_proj)\.")
-_REPLICATED = re.compile(
+_LAYER = regex(r"(?:^|\.)(?:layers|h|blocks)\.(\d{1,5})\.")
+_EXPERT = regex(r"\.experts\.")
+_KEY_VALUE = regex(r"\.(?:k_proj|v_proj)\.")
+_REPLICATED = regex(
     r"norm|\.gate\.(?:weight|e_score_correction_bias)|shared_expert_gate|q_a_proj|kv_a_proj|\.indexer\.|eh_proj|rotary_emb|router\.|_scale_inv$"
 )
-_SCALES = re.compile(r"(?:scale|offset|bias|zeros|g_idx)[\w]*$")
+_SCALES = regex(r"(?:scale|offset|bias|zeros|g_idx)[\w]*$")
 
 
 @dataclass(frozen=True)

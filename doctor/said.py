@@ -11,17 +11,18 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from doctor.regex import regex
 from doctor.rulepackage import data_text
 
 LONGEST = 2000
 """Characters of a text that are looked at: longer ones are lines of logs."""
 
-_HOLE = re.compile(r"\{(\d?)\}")
+_HOLE = regex(r"\{(\d?)\}")
 _WEAK = 10
 """Letters below which a sentence fits too much: then only names, versions and lists of them may stand in its gaps."""
-_PLAIN = re.compile(r"[^\s,]+(?: \S{0,40}\d\S*| [KMGT]i?B)?(?:, [^\s,]+(?: \S{0,40}\d\S*)?)*|")
+_PLAIN = regex(r"[^\s,]+(?: \S{0,40}\d\S*| [KMGT]i?B)?(?:, [^\s,]+(?: \S{0,40}\d\S*)?)*|")
 _DEEPEST = 3
-_CONTRARY = re.compile(r"([\w.\-/]{1,80}) not ([<>=!]{1,2} ?\S.{0,80})")
+_CONTRARY = regex(r"([\w.\-/]{1,80}) not ([<>=!]{1,2} ?\S.{0,80})")
 _JOINTS = (("; ", "；"), (": ", "："), (", ", "，"))
 
 

@@ -18,6 +18,8 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import VERSION_PATTERN, InvalidVersion
 from packaging.version import Version as PackageVersion
 
+from doctor.regex import regex
+
 
 class Scheme(enum.Enum):
     """Whose order. HDK numbers are comparable only within one chip family: the 950 products have a line of their own."""
@@ -85,14 +87,14 @@ _STAGES = {"alpha": _ALPHA, "beta": _BETA, "rc": _CANDIDATE, "b": _BUILD, "spc":
 _PARTS = 4
 """Suffix parts of a version that count; the longest seen, `7.6.T13.0.B094`, has two."""
 
-_HUAWEI = re.compile(
+_HUAWEI = regex(
     r"(?P<major>[0-9]{1,9})\.(?P<minor>[0-9]{1,9})"
     r"(?:[.\-]?(?P<letters>rc|t)(?P<number>[0-9]{1,9})|\.(?P<patch>[0-9]{1,9}))?"
     r"(?P<rest>(?:[.\-]?(?:alpha|beta|rc|spc|b)[.\-]?[0-9]{0,9}|\.[0-9]{1,9})*)"
     r"(?P<nightly>_[0-9]{8,14})?",
     re.IGNORECASE,
 )
-_PART = re.compile(r"[.\-]?(alpha|beta|rc|spc|b|(?<=\.))[.\-]?([0-9]*)", re.IGNORECASE)
+_PART = regex(r"[.\-]?(alpha|beta|rc|spc|b|(?<=\.))[.\-]?([0-9]*)", re.IGNORECASE)
 
 
 def _parse_huawei(text: str, stripped: str, scheme: Scheme) -> Version | None:
@@ -123,7 +125,7 @@ def _part(stage: str, digits: str) -> tuple[int, int]:
 
 # Packages.
 
-_PREFIX = re.compile(VERSION_PATTERN, re.VERBOSE | re.IGNORECASE)
+_PREFIX = regex(VERSION_PATTERN, re.VERBOSE | re.IGNORECASE)
 
 
 def _parse_package(text: str, stripped: str) -> Version | None:
@@ -172,8 +174,8 @@ _Test = Callable[[Version], bool]
 _OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
     "<=": operator.le, ">=": operator.ge, "==": operator.eq, "!=": operator.ne, "<": operator.lt, ">": operator.gt,
 }  # fmt: skip
-_COMPARISON = re.compile(r"(<=|>=|==|!=|~=|<|>|)\s*([^\s<>=!~]+)")
-_PREFIX_MATCH = re.compile(r"[.]?[*xX]$")
+_COMPARISON = regex(r"(<=|>=|==|!=|~=|<|>|)\s*([^\s<>=!~]+)")
+_PREFIX_MATCH = regex(r"[.]?[*xX]$")
 
 
 @functools.lru_cache(maxsize=1024)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from doctor.host import RUN_TIMEOUT, Host, Output, Unavailable, Why
+from doctor.regex import regex
 
-_NOT_FOUND = re.compile(r"(?i)(command not found|No such file or directory|: not found)\s*$")
+_NOT_FOUND = regex(r"(?i)(command not found|No such file or directory|: not found)\s*$")
 NOT_FOUND_EXIT = 127
 """Exit status of a shell for a program that is not there; the dynamic loader uses it for a missing library, too."""
 

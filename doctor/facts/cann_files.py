@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from doctor.regex import regex
+
 FILE_LIMIT = 64 * 1024
 """Bytes read of an info file; the largest known is about 4 KiB."""
 
@@ -18,12 +20,12 @@ KERNEL_FOLDER_OF_PACKAGE = {
 }
 """Operator package (the chip in `Ascend-cann-<chip>-ops`, `Ascend-cann-kernels-<chip>`) -> folder of its binaries."""
 
-_KEY_VALUE = re.compile(r"[ \t]*([A-Za-z_][\w.-]*)[ \t]*=[ \t]*(.*)")
-_RUNNING = re.compile(r"([a-z][a-z0-9_]*)_running_version=\[([^\]:\n]*):([^\]\n]*)\]")
-_COLON_LINE = re.compile(r"[ \t]*([A-Za-z][\w -]*?)[ \t]*:[ \t]*(\S+)[ \t]*\r?")
-_OPS_PACKAGE = re.compile(r"(?:^|[-_])(?:kernels[-_])?(310p|910b|910_93|910|a3|950)(?:[-_](?:ops|cann-kernels))?$", re.IGNORECASE)
-_PRERELEASE = re.compile(r"alpha|beta|nightly|\.T\d|\.B\d{3}|[_-]20\d{6}", re.IGNORECASE)
-_VERSION_IN_NAME = re.compile(r"(?:cann-)?(\d+\.\d+\.\w[\w.-]*)")
+_KEY_VALUE = regex(r"[ \t]*([A-Za-z_][\w.-]*)[ \t]*=[ \t]*(.*)")
+_RUNNING = regex(r"([a-z][a-z0-9_]*)_running_version=\[([^\]:\n]*):([^\]\n]*)\]")
+_COLON_LINE = regex(r"[ \t]*([A-Za-z][\w -]*?)[ \t]*:[ \t]*(\S+)[ \t]*\r?")
+_OPS_PACKAGE = regex(r"(?:^|[-_])(?:kernels[-_])?(310p|910b|910_93|910|a3|950)(?:[-_](?:ops|cann-kernels))?$", re.IGNORECASE)
+_PRERELEASE = regex(r"alpha|beta|nightly|\.T\d|\.B\d{3}|[_-]20\d{6}", re.IGNORECASE)
+_VERSION_IN_NAME = regex(r"(?:cann-)?(\d+\.\d+\.\w[\w.-]*)")
 _LINE_LIMIT = 4096
 
 

@@ -12,6 +12,7 @@ from doctor.facts.compose import parse_compose
 from doctor.facts.docker_run import parse_docker_run, parse_docker_runs
 from doctor.facts.run_command import RunCommand
 from doctor.host import KIB, Host, Unavailable, Why
+from doctor.regex import regex
 
 __all__ = [
     "Container", "PROVIDERS", "RunCommand", "RunCommands", "parse_cgroup_kind", "parse_compose", "parse_docker_run", "parse_docker_runs",
@@ -100,8 +101,8 @@ def read_container(host: Host, facts: Facts) -> Container | Unavailable:
 _MOST_FILES = 20
 _FILE_LIMIT = 64 * KIB
 _PATTERNS = ("docker-compose*.y*ml", "compose*.y*ml", "*.sh")
-_COMMENT = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
-_PLAIN_PATH = re.compile(r"(?:/[\w.@+-]+){1,16}", re.ASCII)
+_COMMENT = regex(r"^[ \t]*#.*$", re.MULTILINE)
+_PLAIN_PATH = regex(r"(?:/[\w.@+-]+){1,16}", re.ASCII)
 
 
 def _candidates(host: Host) -> Iterator[str | Unavailable]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from doctor.host import Host, Unavailable
+from doctor.regex import regex
 
 HEADER_LIMIT = 8 * 1024
 """Bytes of a METADATA file that are read: Name and Version stand in its first lines."""
@@ -22,11 +23,11 @@ MODULES = frozenset((
 ))  # fmt: skip
 """Importable top-level names that doctor asks for: what CANN's operator compiler needs, and what vLLM on an NPU is made of."""
 
-_DIST_INFO = re.compile(r"(?P<name>[A-Za-z0-9][A-Za-z0-9._]*)-(?P<version>[^-]+)\.dist-info")
-_EGG_INFO = re.compile(r"(?P<name>[A-Za-z0-9][A-Za-z0-9._]*)-(?P<version>[^-]+?)(?:-py[\d.]+)?(?:-[\w.-]+)?\.egg-info")
-_HEADER = re.compile(r"^(Name|Version)[ \t]*:[ \t]*(\S+)", re.MULTILINE | re.IGNORECASE)
-_MANYLINUX = re.compile(r"^Tag:[ \t]{0,4}\S{1,60}-manylinux_2_(\d{1,3})_", re.MULTILINE)
-_PIP_LINE = re.compile(r"([A-Za-z0-9][\w.-]*)(?:[ \t]+|==)(\d[\w.+!-]*)(?:[ \t].*)?")
+_DIST_INFO = regex(r"(?P<name>[A-Za-z0-9][A-Za-z0-9._]*)-(?P<version>[^-]+)\.dist-info")
+_EGG_INFO = regex(r"(?P<name>[A-Za-z0-9][A-Za-z0-9._]*)-(?P<version>[^-]+?)(?:-py[\d.]+)?(?:-[\w.-]+)?\.egg-info")
+_HEADER = regex(r"^(Name|Version)[ \t]*:[ \t]*(\S+)", re.MULTILINE | re.IGNORECASE)
+_MANYLINUX = regex(r"^Tag:[ \t]{0,4}\S{1,60}-manylinux_2_(\d{1,3})_", re.MULTILINE)
+_PIP_LINE = regex(r"([A-Za-z0-9][\w.-]*)(?:[ \t]+|==)(\d[\w.+!-]*)(?:[ \t].*)?")
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,14 @@ from collections.abc import Iterator
 
 from doctor.facts.number import size, whole
 from doctor.facts.run_command import RunCommand
+from doctor.regex import regex
 
-_START = re.compile(
+_START = regex(
     r"(?<![\w/.-])(?:/[\w/.-]{1,64}/)?(?:docker|podman|nerdctl|isula)\s+(?:-[-\w]+(?:[= ]\S+)?\s+){0,4}(?:container\s+)?run(?=\s|\\|$)", re.ASCII
 )
-_BEFORE = re.compile(r"(?:^|.*(?:&&|\|\||[;|(`:：]|[#$>-]\s))\s*(?:(?:sudo|nohup|exec|time)\s+(?:-\S+\s+)*|[A-Za-z_]\w*=\S*\s+)*", re.ASCII)
+_BEFORE = regex(r"(?:^|.*(?:&&|\|\||[;|(`:：]|[#$>-]\s))\s*(?:(?:sudo|nohup|exec|time)\s+(?:-\S+\s+)*|[A-Za-z_]\w*=\S*\s+)*", re.ASCII)
 """What may stand before a command: a prompt, another command, sudo, variables; but not prose."""
-_QUOTE = re.compile(r"^[\s>]*")
+_QUOTE = regex(r"^[\s>]*")
 _MOST_LINES = 120
 """Lines that one command may go on for."""
 _LONGEST_COMMAND = 32 * 1024
@@ -29,7 +30,7 @@ _SWITCHES = frozenset({
 """Long flags that take no value unless it is joined by "="."""
 _SHORT_SWITCHES = "ditPq"
 _SHORT_NAMES = {"v": "volume", "e": "env", "u": "user", "h": "hostname", "p": "publish", "w": "workdir", "m": "memory"}
-_BRACES = re.compile(r"^(.*?)\{([0-9]{1,3})\.\.([0-9]{1,3})\}(.*)$", re.ASCII | re.DOTALL)
+_BRACES = regex(r"^(.*?)\{([0-9]{1,3})\.\.([0-9]{1,3})\}(.*)$", re.ASCII | re.DOTALL)
 _MOST_EXPANDED = 64
 
 

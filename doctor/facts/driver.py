@@ -10,6 +10,7 @@ from typing import Any
 from doctor.facts import Facts, Provider
 from doctor.facts.npu import Npus
 from doctor.host import KIB, Host, Kind, Unavailable, Why
+from doctor.regex import regex
 
 
 @dataclass(frozen=True)
@@ -62,8 +63,8 @@ DEFAULT_ROOT = "/usr/local/Ascend"
 INSTALL_INFO = "/etc/ascend_install.info"
 _ROOT_KEY = "Driver_Install_Path_Param"
 _INFO_LIMIT = 64 * KIB
-_VERSION = re.compile(r"[Vv]?[0-9][0-9A-Za-z._+-]{0,63}", re.ASCII)
-_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}", re.ASCII)
+_VERSION = regex(r"[Vv]?[0-9][0-9A-Za-z._+-]{0,63}", re.ASCII)
+_KEY = regex(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}", re.ASCII)
 
 _LIBRARIES = {
     "libascend_hal.so": ("driver/lib64/driver", "driver/lib64", "driver/lib64/common"),

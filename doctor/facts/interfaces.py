@@ -9,6 +9,7 @@ from ipaddress import IPv6Address
 
 from doctor.facts import Facts
 from doctor.host import Host, Unavailable, Why
+from doctor.regex import regex
 
 
 @dataclass(frozen=True)
@@ -20,8 +21,8 @@ class Interfaces:
     source: str = "/sys/class/net"
 
 
-_LEAF = re.compile(r"\|-- (\d{1,3}(?:\.\d{1,3}){3})\s*$")
-_LOCAL = re.compile(r"/32 host LOCAL\s*$")
+_LEAF = regex(r"\|-- (\d{1,3}(?:\.\d{1,3}){3})\s*$")
+_LOCAL = regex(r"/32 host LOCAL\s*$")
 
 
 def parse_fib_trie(text: str) -> frozenset[str]:

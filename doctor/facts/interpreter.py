@@ -7,10 +7,11 @@ import re
 from collections.abc import Iterator, Mapping
 
 from doctor.host import Host, Unavailable
+from doctor.regex import regex
 
-_SETTING = re.compile(r"[ \t]*([A-Za-z_-]+)[ \t]*=[ \t]*(.*)")
-_VERSION = re.compile(r"\d+\.\d+(?:\.\d+)?(?:(?:a|b|rc)\d+)?")
-_FOLDER = re.compile(r"/lib(?:64)?/python(\d+\.\d+)/(?:site|dist)-packages")
+_SETTING = regex(r"[ \t]*([A-Za-z_-]+)[ \t]*=[ \t]*(.*)")
+_VERSION = regex(r"\d+\.\d+(?:\.\d+)?(?:(?:a|b|rc)\d+)?")
+_FOLDER = regex(r"/lib(?:64)?/python(\d+\.\d+)/(?:site|dist)-packages")
 _PATTERNS = ("lib/python3.*/site-packages", "lib64/python3.*/site-packages", "lib/python3.*/dist-packages", "lib/python3/dist-packages")
 _MOST_PATHS = 64
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from doctor.facts.run_command import RunCommand
+from doctor.regex import regex
 
 LONGEST = 256 * 1024
 """Characters of one manifest that are read."""
@@ -16,8 +17,8 @@ MOST = 200
 """Containers of one text."""
 
 HOLDERS = ("containers", "initContainers")
-_REFERENCE = re.compile(r"\$\((\w{1,100})\)", re.ASCII)
-_SIZE = re.compile(r"(\d{1,12})(Ki|Mi|Gi|Ti|k|M|G|T)?", re.ASCII)
+_REFERENCE = regex(r"\$\((\w{1,100})\)", re.ASCII)
+_SIZE = regex(r"(\d{1,12})(Ki|Mi|Gi|Ti|k|M|G|T)?", re.ASCII)
 _FACTORS = {None: 1, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 
 

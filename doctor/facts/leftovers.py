@@ -9,9 +9,10 @@ from typing import Any
 
 from doctor.facts import Facts, Provider
 from doctor.host import Host, Kind, Unavailable
+from doctor.regex import regex
 
 FOLDER = "/dev/shm"
-NAME = re.compile(r"psm_[0-9A-Za-z]{6,40}|(?i:vllm)_\w{1,80}|sem\.mp-\w{6,12}|mooncake_shm\w{0,40}|torch_\d{1,10}_\w{1,40}|vllm_offload_[0-9a-f-]{8,40}", re.ASCII)
+NAME = regex(r"psm_[0-9A-Za-z]{6,40}|(?i:vllm)_\w{1,80}|sem\.mp-\w{6,12}|mooncake_shm\w{0,40}|torch_\d{1,10}_\w{1,40}|vllm_offload_[0-9a-f-]{8,40}", re.ASCII)
 """multiprocessing.shared_memory, vLLM's queues and offload area, POSIX semaphores of multiprocessing, Mooncake, torch.multiprocessing."""
 
 MOST = 2000

@@ -12,6 +12,7 @@ from typing import Any
 
 from doctor.facts import Facts, Provider
 from doctor.host import Host, Unavailable, Why
+from doctor.regex import regex
 from doctor.text import clean_line
 
 SIGNS = ("== Memcheck, a memory error detector", "are definitely lost in loss record")
@@ -20,15 +21,15 @@ MOST_PLACES = 2000
 MOST_FRAMES = 3
 """Frames that are kept of a record: enough to tell whose code it was."""
 
-_RECORD = re.compile(
+_RECORD = regex(
     r"==(?P<pid>\d{1,10})== (?P<bytes>[\d,]{1,20}) (?:\([\d,]{1,20} direct, [\d,]{1,20} indirect\) )?bytes in (?P<blocks>[\d,]{1,20}) blocks are definitely lost"
 )
-_FRAME = re.compile(r"==\d{1,10}==\s{1,8}(?:at|by) 0x[0-9A-Fa-f]{1,16}: (?P<function>.{1,200}?) \((?:in )?(?P<place>[^()]{1,300})\)$")
-_ALLOCATORS = re.compile(r"(?:malloc|calloc|realloc|memalign|posix_memalign|aligned_alloc|operator new.{0,40}|_Znwm|_Znam|PyMem_\w{1,30}|PyObject_Malloc)$")
-_BY_DESIGN = re.compile(
+_FRAME = regex(r"==\d{1,10}==\s{1,8}(?:at|by) 0x[0-9A-Fa-f]{1,16}: (?P<function>.{1,200}?) \((?:in )?(?P<place>[^()]{1,300})\)$")
+_ALLOCATORS = regex(r"(?:malloc|calloc|realloc|memalign|posix_memalign|aligned_alloc|operator new.{0,40}|_Znwm|_Znam|PyMem_\w{1,30}|PyObject_Malloc)$")
+_BY_DESIGN = regex(
     r"(?:^|/)(?:ld-linux[\w.-]{0,20}|ld-\d[\w.]{0,9}|libpython[\w.-]{0,20}|python3?(?:\.\d{1,2})?|libgomp[\w.-]{0,20}|libascend\w{0,30}\.so[\w.]{0,9})$"
 )
-_INTERPRETER = re.compile(r"_?Py[A-Z_]|_dl_|cfunction_|type_|dict|marshal_|r_object|gomp_")
+_INTERPRETER = regex(r"_?Py[A-Z_]|_dl_|cfunction_|type_|dict|marshal_|r_object|gomp_")
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from doctor.facts.safetensors import LFS_MARK, START_BYTES
 from doctor.facts.shards import Shards, read_shards
 from doctor.facts.vllm import ServeCommand, ServeCommands
 from doctor.host import MIB, Host, Kind, Unavailable, Why
+from doctor.regex import regex
 
 MOST_MODELS = 8
 MOST_FILES = 5000
@@ -26,7 +27,7 @@ DESCRIPTION_LIMIT = 64 * MIB
 """Bytes; a description has a line for each tensor."""
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
-_VOCABULARIES = re.compile(
+_VOCABULARIES = regex(
     r"tokenizer\.json|tokenizer\.model(?:\.v\d+)?|.*\.tiktoken|tiktoken\.model|vocab\.(?:json|txt)|tekken\.json|sentencepiece.*\.model|spiece\.model"
     r"|.*tokenizer.*\.(?:model|json|vocab)|added_vocab.*|spm\.model"
 )

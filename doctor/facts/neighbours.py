@@ -14,6 +14,7 @@ from typing import Any
 from doctor.facts import Facts, Provider
 from doctor.facts.cann_disk import BASES, folders, real_folder
 from doctor.host import Host, Process, Unavailable
+from doctor.regex import regex
 
 INFO_LIMIT = 16 * 1024
 """Bytes of a version.info."""
@@ -27,8 +28,8 @@ EDGE_UNITS = (
 )
 """keadm writes the first and the last."""
 
-_MINDIE = re.compile(r"^\s{0,8}Ascend-mindie\s{0,4}:\s{0,4}(?:MindIE\s{1,4})?(?P<version>\d[\w.]{1,30})", re.MULTILINE | re.IGNORECASE)
-_BUILD = re.compile(r"\.[BT]\d{1,6}$", re.IGNORECASE)
+_MINDIE = regex(r"^\s{0,8}Ascend-mindie\s{0,4}:\s{0,4}(?:MindIE\s{1,4})?(?P<version>\d[\w.]{1,30})", re.MULTILINE | re.IGNORECASE)
+_BUILD = regex(r"\.[BT]\d{1,6}$", re.IGNORECASE)
 
 
 @dataclass(frozen=True)

@@ -13,14 +13,15 @@ from dataclasses import dataclass, replace
 
 from doctor.facts.npu_types import Npu, NpuProcess, Npus
 from doctor.facts.number import decimal, hexadecimal, whole
+from doctor.regex import regex
 
-_QUOTE = re.compile(r"^[\s>]*")
-_HEADER = re.compile(r"\bnpu-smi\s+(v?[0-9][\w.+-]*)\s+Version:\s*([\w.+-]+)", re.ASCII)
-_ID_AND_NAME = re.compile(r"([0-9]{1,4})\s+(\S.*)", re.ASCII)
-_ID_AND_DEVICE = re.compile(r"([0-9]{1,4})(?:\s+([0-9]{1,4}))?", re.ASCII)
-_NAME = re.compile(r"(?:Ascend\s*)?(?:310|910|950|93)[\w. -]{0,24}", re.ASCII | re.IGNORECASE)
-_BUS = re.compile(r"[0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-9A-Fa-f]|NA|-", re.ASCII)
-_PAIR = re.compile(r"(\d{1,12}|NA|-)\s{0,12}/\s{0,12}(\d{1,12}|NA|-)", re.ASCII)
+_QUOTE = regex(r"^[\s>]*")
+_HEADER = regex(r"\bnpu-smi\s+(v?[0-9][\w.+-]*)\s+Version:\s*([\w.+-]+)", re.ASCII)
+_ID_AND_NAME = regex(r"([0-9]{1,4})\s+(\S.*)", re.ASCII)
+_ID_AND_DEVICE = regex(r"([0-9]{1,4})(?:\s+([0-9]{1,4}))?", re.ASCII)
+_NAME = regex(r"(?:Ascend\s*)?(?:310|910|950|93)[\w. -]{0,24}", re.ASCII | re.IGNORECASE)
+_BUS = regex(r"[0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-9A-Fa-f]|NA|-", re.ASCII)
+_PAIR = regex(r"(\d{1,12}|NA|-)\s{0,12}/\s{0,12}(\d{1,12}|NA|-)", re.ASCII)
 _HEALTHS = {"ok": "OK", "warning": "Warning", "alarm": "Alarm", "critical": "Critical", "unknown": "UNKNOWN", "na": "NA"}
 _LONGEST_LINE = 1000
 """Characters; a row has about 110."""
@@ -313,7 +314,7 @@ _FAILURES = (
     ("board query", r"get board type failed"),
     ("not found", r"(?i)command not found|no such file or directory"),
 )
-_DCMI = re.compile(r"ret is (-?[0-9]{1,6})\b", re.ASCII)
+_DCMI = regex(r"ret is (-?[0-9]{1,6})\b", re.ASCII)
 
 
 def classify_failure(text: str, exit: int) -> str:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 
-_WHOLE = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
-_DECIMAL = re.compile(r"[+-]?[0-9]{1,18}(?:\.[0-9]{1,18})?", re.ASCII)
-_SIZE = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,9})?)\s*([kmgtp]?)i?b?", re.ASCII | re.IGNORECASE)
+from doctor.regex import regex
+
+_WHOLE = regex(r"[+-]?[0-9]{1,18}", re.ASCII)
+_DECIMAL = regex(r"[+-]?[0-9]{1,18}(?:\.[0-9]{1,18})?", re.ASCII)
+_SIZE = regex(r"([0-9]{1,15}(?:\.[0-9]{1,9})?)\s*([kmgtp]?)i?b?", re.ASCII | re.IGNORECASE)
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
 
 

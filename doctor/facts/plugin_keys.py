@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from doctor.regex import regex
 from doctor.rulepackage import data_text
 from doctor.versions import Scheme, compare
 
@@ -34,7 +35,7 @@ MAIN = frozenset(FILES[:2])
 SOURCE_LIMIT = 2 * 1024 * 1024
 """Characters of one file; the largest of vllm-ascend has 250 KB."""
 
-_NAME = re.compile(r"[A-Za-z_]\w{1,80}", re.ASCII)
+_NAME = regex(r"[A-Za-z_]\w{1,80}", re.ASCII)
 _WHOLE = "additional_config"
 
 

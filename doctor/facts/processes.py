@@ -11,6 +11,7 @@ from doctor.facts import Facts, Provider
 from doctor.facts.number import hexadecimal, whole
 from doctor.facts.vllm import VllmProcess, VllmProcesses
 from doctor.host import KIB, MIB, Host, Unavailable, Why
+from doctor.regex import regex
 
 CAP_DAC_OVERRIDE = 1
 """Bit of the capability to open files whatever their mode (capabilities(7))."""
@@ -84,8 +85,8 @@ class ServerProcesses:
 
 MOST_PROCESSES = 64
 MANAGERS = ("/dev/davinci_manager", "/dev/devmm_svm", "/dev/hisi_hdc")
-_ALLOCATOR = re.compile(r"lib(?:jemalloc|tcmalloc)")
-_LIMIT = re.compile(r"^(Max [a-z ]{4,24}?) {2,}(\d{1,20}|unlimited)\b", re.MULTILINE)
+_ALLOCATOR = regex(r"lib(?:jemalloc|tcmalloc)")
+_LIMIT = regex(r"^(Max [a-z ]{4,24}?) {2,}(\d{1,20}|unlimited)\b", re.MULTILINE)
 
 
 def parse_status(text: str) -> dict[str, str]:

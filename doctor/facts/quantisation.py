@@ -8,11 +8,12 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from doctor.regex import regex
 from doctor.text import clean_line
 
 FLOAT = "FLOAT"
 MOST_ENTRIES = 1_000_000
-_TYPE = re.compile(r"FLOAT|(?:W\d+A\d+|W\d+A\d+C\d+|C\d+|FAKQuant|INT\d|FP\d)[A-Z0-9_]*", re.IGNORECASE)
+_TYPE = regex(r"FLOAT|(?:W\d+A\d+|W\d+A\d+C\d+|C\d+|FAKQuant|INT\d|FP\d)[A-Z0-9_]*", re.IGNORECASE)
 
 
 @dataclass(frozen=True)

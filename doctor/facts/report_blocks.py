@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -12,18 +11,19 @@ from doctor.facts.driver import parse_driver_version, parse_firmware
 from doctor.facts.machine import parse_os_release
 from doctor.facts.report_prose import plausible
 from doctor.facts.report_text import Sightings, Strength, Text, bare
+from doctor.regex import regex
 
 ENVIRONMENT = "env:"
 SYSCTL = "sysctl:"
 
-_ASSIGNMENT = re.compile(r"[ \t]{0,12}(?:[-*][ \t]{1,3})?([A-Za-z_][\w.\-/]{0,79})([ \t]{0,8}=[ \t]{0,8})(?!=)")
-_PAIR = re.compile(r"""(?:^|[\s;&])([A-Za-z_]\w{0,79})=("[^"\n]*"|'[^'\n]*'|[^\s;&"'#]*)""")
-_COMMAND = re.compile(r"(?:.{0,400}(?:&&|;|\||RUN|then|do|[\"'])\s{0,4})?export ")
+_ASSIGNMENT = regex(r"[ \t]{0,12}(?:[-*][ \t]{1,3})?([A-Za-z_][\w.\-/]{0,79})([ \t]{0,8}=[ \t]{0,8})(?!=)")
+_PAIR = regex(r"""(?:^|[\s;&])([A-Za-z_]\w{0,79})=("[^"\n]*"|'[^'\n]*'|[^\s;&"'#]*)""")
+_COMMAND = regex(r"(?:.{0,400}(?:&&|;|\||RUN|then|do|[\"'])\s{0,4})?export ")
 """An export that is typed; in a sentence ("please export X=1") it is advice."""
-_PYTHON = re.compile(r"""os\.environ(?:\.setdefault\(|\[)\s{0,3}["']([A-Za-z_]\w{0,79})["']\]?\s{0,3}[=,]\s{0,3}(?:str\()?["']?([^"'()\n]{0,400})""")
-_YAML = re.compile(r"""(?:-\s{0,3})?["']?([A-Z][A-Z0-9_]{2,79})["']?\s{0,3}[:=]\s{0,3}["']?([^"'\n]{1,400}?)["']?,?$""")
-_SYSCTL_KEY = re.compile(r"(?:vm|kernel|net|fs|user)\.[a-z][\w.]{1,80}$")
-_ECHO = re.compile(r"echo\s{1,4}[\"']?\$\{?([A-Za-z_]\w{0,79})\}?[\"']?$")
+_PYTHON = regex(r"""os\.environ(?:\.setdefault\(|\[)\s{0,3}["']([A-Za-z_]\w{0,79})["']\]?\s{0,3}[=,]\s{0,3}(?:str\()?["']?([^"'()\n]{0,400})""")
+_YAML = regex(r"""(?:-\s{0,3})?["']?([A-Z][A-Z0-9_]{2,79})["']?\s{0,3}[:=]\s{0,3}["']?([^"'\n]{1,400}?)["']?,?$""")
+_SYSCTL_KEY = regex(r"(?:vm|kernel|net|fs|user)\.[a-z][\w.]{1,80}$")
+_ECHO = regex(r"echo\s{1,4}[\"']?\$\{?([A-Za-z_]\w{0,79})\}?[\"']?$")
 
 FAMILIES = (
     "ASCEND", "HCCL_", "VLLM_", "PYTORCH_", "TORCH", "LD_", "PYTHON", "OMP_", "GLOO_", "TP_SOCKET", "ATB_", "TASK_QUEUE", "CPU_AFFINITY", "HF_",

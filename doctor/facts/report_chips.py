@@ -9,21 +9,22 @@ from itertools import islice
 from doctor.facts.npu import Chip
 from doctor.facts.report_prose import advice
 from doctor.facts.report_text import HITS_CAP, Sightings, Strength, Text, text_of
+from doctor.regex import regex
 
 KERNELS = {"a1": "ascend910", "a2": "ascend910b", "a3": "ascend910_93", "310p": "ascend310p", "310b": "ascend310b", "950": "ascend950"}
 """Folder of the operator package by chip family."""
 
-_CHIP = re.compile(
+_CHIP = regex(
     r"(?:910b[1-4](?:-1|c)?|910b|910_93(?:\d\d)?|910c|910(?:premiuma|pro ?[ab]|a)|310p[1-3]?|310b[1-4]?|950(?:pr|dt)?)(?![a-z0-9]|[_.]\d)"
 )
-_PRODUCT = re.compile(r"atlas[ -]{0,2}(?P<model>\d{3,4}(?: ?[itv](?![a-z]))?)(?:[ -]{0,2}dk)?(?:[ -]{0,2}(?P<generation>a[235]|duo|pro|superpod))?")
-_SERIES = re.compile(r"(?P<series>a[23]) ?(?:server|node|cluster|superpod|series|inference|服务器|机器|节点|单机|双机|集群|超节点|环境)")
-_MAKER = re.compile(r"(?:ascend|昇腾)[ _-]?$")
-_JOINED = re.compile(r"[a-z0-9._:]", re.ASCII)
-_PART = re.compile(r"[a-z0-9._/-]", re.ASCII)
+_PRODUCT = regex(r"atlas[ -]{0,2}(?P<model>\d{3,4}(?: ?[itv](?![a-z]))?)(?:[ -]{0,2}dk)?(?:[ -]{0,2}(?P<generation>a[235]|duo|pro|superpod))?")
+_SERIES = regex(r"(?P<series>a[23]) ?(?:server|node|cluster|superpod|series|inference|服务器|机器|节点|单机|双机|集群|超节点|环境)")
+_MAKER = regex(r"(?:ascend|昇腾)[ _-]?$")
+_JOINED = regex(r"[a-z0-9._:]", re.ASCII)
+_PART = regex(r"[a-z0-9._/-]", re.ASCII)
 """What stands before a word that is a part of a longer name. A Chinese character does not: 4张910B4, 在310P3上."""
-_DEVICE = re.compile(r"current device socver(?:si|is)on (ascend\w{3,12})", re.IGNORECASE)
-_SOC = re.compile(r"(?:soc[ _]?version|soc_name|chip[ _]?(?:name|type))['\"]?\s{0,4}[:=]\s{0,4}['\"]?(ascend\w{3,12})", re.IGNORECASE)
+_DEVICE = regex(r"current device socver(?:si|is)on (ascend\w{3,12})", re.IGNORECASE)
+_SOC = regex(r"(?:soc[ _]?version|soc_name|chip[ _]?(?:name|type))['\"]?\s{0,4}[:=]\s{0,4}['\"]?(ascend\w{3,12})", re.IGNORECASE)
 
 _A2_MODELS = {"800i", "800t", "900", "300i", "300t", "200t"}
 _310P_MODELS = {"300i", "300v"}

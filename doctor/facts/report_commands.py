@@ -15,6 +15,7 @@ from doctor.facts.report_blocks import ENVIRONMENT
 from doctor.facts.report_text import Sightings, Strength, Text
 from doctor.facts.vllm import ServeCommand, ServeCommands, find_commands, parse_command
 from doctor.facts.yaml_words import word_lists
+from doctor.regex import regex
 
 MOST_STARTS = 50
 """Container starts that are read from one text."""
@@ -25,14 +26,14 @@ COMPOSE_LINES = 400
 LIST_LINES = 60
 """Lines from the start of a container's definition within which its command stands."""
 
-_TOOL = re.compile(r"\b(?:docker|podman|nerdctl|isula)\b.{0,80}\brun\b")
-_OBJECT = re.compile(r"\s{0,40}(?:apiVersion|kind)\s{0,4}:\s{0,4}[\w./-]{1,80}\s{0,40}$")
-_VARIABLE = re.compile(r"\$(?:(\w{1,60})|\{(\w{1,60})(?::?-[^}]{0,200})?\})", re.ASCII)
-_ASSIGNED = re.compile(r"""(?:export\s{1,4})?(\w{1,60})=["']?([\w./:@-]{3,300})""", re.ASCII)
-_YAML_KEY = re.compile(r"[\w./\"'-]{1,80}\s{0,3}:(?:\s|$)|-\s|#|---\s*$")
-_IN_CONTAINER = re.compile(r"\b\w{1,32}@[0-9a-f]{12}:")
+_TOOL = regex(r"\b(?:docker|podman|nerdctl|isula)\b.{0,80}\brun\b")
+_OBJECT = regex(r"\s{0,40}(?:apiVersion|kind)\s{0,4}:\s{0,4}[\w./-]{1,80}\s{0,40}$")
+_VARIABLE = regex(r"\$(?:(\w{1,60})|\{(\w{1,60})(?::?-[^}]{0,200})?\})", re.ASCII)
+_ASSIGNED = regex(r"""(?:export\s{1,4})?(\w{1,60})=["']?([\w./:@-]{3,300})""", re.ASCII)
+_YAML_KEY = regex(r"[\w./\"'-]{1,80}\s{0,3}:(?:\s|$)|-\s|#|---\s*$")
+_IN_CONTAINER = regex(r"\b\w{1,32}@[0-9a-f]{12}:")
 """A prompt whose host name is a container's id."""
-_OVERLAY = re.compile(r"overlay\s.{0,120}%\s{1,4}/$")
+_OVERLAY = regex(r"overlay\s.{0,120}%\s{1,4}/$")
 
 
 def tell_commands(text: Text, told: Sightings) -> Iterator[object]:

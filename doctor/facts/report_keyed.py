@@ -8,6 +8,7 @@ from doctor.facts.machine import parse_lscpu, parse_meminfo
 from doctor.facts.report_chips import mentioned_chip
 from doctor.facts.report_prose import KINDS, advice, find_system, plausible, tell_system
 from doctor.facts.report_text import VERSION, Sightings, Strength, Text, first_version
+from doctor.regex import regex
 
 KEY_CAP = 48
 """Characters of the longest key: a colon further on belongs to a sentence."""
@@ -33,14 +34,14 @@ _ARCH_KEYS = {"arch", "架构", "cpu架构", "cpu architecture", "cpu arch", "pl
 _LSCPU = {"architecture", "cpu(s)", "vendor id", "model name", "bios model name", "socket(s)", "flags", "hypervisor vendor"}
 _MEMINFO = {"memtotal", "memavailable", "swaptotal", "swapfree", "commitlimit", "committed_as", "hugepages_total", "hugepagesize"}
 
-_ARCH = re.compile(r"\b(aarch64|arm64|x86_64|amd64)\b")
-_ARCH_NOTE = re.compile(r"\s{0,3}\((?:aarch64|arm64|x86_64|amd64)\)$")
+_ARCH = regex(r"\b(aarch64|arm64|x86_64|amd64)\b")
+_ARCH_NOTE = regex(r"\s{0,3}\((?:aarch64|arm64|x86_64|amd64)\)$")
 _ARCHES = {"arm64": "aarch64", "amd64": "x86_64"}
-_PLATFORM = re.compile(r"Linux-(\d\S{1,120})-(aarch64|x86_64)-with-glibc(\d\.\d{1,3})")
-_TAIL = re.compile(r"[ \t]{0,3}(?:version|ver|版本号?|package|包)$")
-_EVERY_VERSION = re.compile(VERSION, re.IGNORECASE)
-_ONLY_CUDA = re.compile(r"\d{1,2}\.\d{1,2}")
-_SUFFIX_CHIP = re.compile(r"-(310p|a3|a5|a2)\b")
+_PLATFORM = regex(r"Linux-(\d\S{1,120})-(aarch64|x86_64)-with-glibc(\d\.\d{1,3})")
+_TAIL = regex(r"[ \t]{0,3}(?:version|ver|版本号?|package|包)$")
+_EVERY_VERSION = regex(VERSION, re.IGNORECASE)
+_ONLY_CUDA = regex(r"\d{1,2}\.\d{1,2}")
+_SUFFIX_CHIP = regex(r"-(310p|a3|a5|a2)\b")
 
 
 def tell_keyed(text: Text, told: Sightings) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from doctor.facts.report_text import VERSION, Sightings, Strength, Text, bare
+from doctor.regex import regex
 from doctor.versions import normalise_name
 
 WHOLE_LIST = 20
@@ -23,18 +24,18 @@ KNOWN = frozenset(
 
 _NAME = r"[A-Za-z0-9](?:[\w.-]{0,80})"
 _NUMBER = r"\d[\w.+!-]{0,60}"
-_FREEZE = re.compile(rf"(?:\[pip3?\]\s{{1,4}})?({_NAME})(?:\[[\w,-]{{1,40}}\])?==({_NUMBER})$")
-_CONDA = re.compile(rf"\[conda\]\s{{1,4}}({_NAME})\s{{1,60}}({_NUMBER})(?:\s|$)")
-_ROW = re.compile(rf"({_NAME})(\s{{1,80}})({_NUMBER})(?:\s{{1,80}}(\S.{{0,300}}))?$")
-_HEADING = re.compile(r"(?:#?\s{0,3}name|package)\s{1,80}version\b", re.IGNORECASE)
-_RULE = re.compile(r"[-=\s]{3,400}$")
-_NEEDS = re.compile(rf"({_NAME}) ({_NUMBER}) (?:requires |has requirement |is not supported on)")
-_HAVE = re.compile(rf"but you have ({_NAME}) ({_NUMBER})")
-_INSTALLED = re.compile(rf"({_NAME})-({_NUMBER})$")
-_PINNED = re.compile(rf"(?:^|[\s'\"])({_NAME})(?:\[[\w,-]{{1,40}}\])?==({_NUMBER})")
-_SATISFIED = re.compile(rf"requirement already satisfied: ({_NAME}).{{0,600}}\(({_NUMBER})\)$", re.IGNORECASE)
-_ASKED = re.compile(r"(?:import (\w{1,40})\b.{0,80})?\b(\w{1,40})\.__version__")
-_ANSWER = re.compile(rf"['\"]?({VERSION}[\w.+]{{0,40}})['\"]?$", re.IGNORECASE)
+_FREEZE = regex(rf"(?:\[pip3?\]\s{{1,4}})?({_NAME})(?:\[[\w,-]{{1,40}}\])?==({_NUMBER})$")
+_CONDA = regex(rf"\[conda\]\s{{1,4}}({_NAME})\s{{1,60}}({_NUMBER})(?:\s|$)")
+_ROW = regex(rf"({_NAME})(\s{{1,80}})({_NUMBER})(?:\s{{1,80}}(\S.{{0,300}}))?$")
+_HEADING = regex(r"(?:#?\s{0,3}name|package)\s{1,80}version\b", re.IGNORECASE)
+_RULE = regex(r"[-=\s]{3,400}$")
+_NEEDS = regex(rf"({_NAME}) ({_NUMBER}) (?:requires |has requirement |is not supported on)")
+_HAVE = regex(rf"but you have ({_NAME}) ({_NUMBER})")
+_INSTALLED = regex(rf"({_NAME})-({_NUMBER})$")
+_PINNED = regex(rf"(?:^|[\s'\"])({_NAME})(?:\[[\w,-]{{1,40}}\])?==({_NUMBER})")
+_SATISFIED = regex(rf"requirement already satisfied: ({_NAME}).{{0,600}}\(({_NUMBER})\)$", re.IGNORECASE)
+_ASKED = regex(r"(?:import (\w{1,40})\b.{0,80})?\b(\w{1,40})\.__version__")
+_ANSWER = regex(rf"['\"]?({VERSION}[\w.+]{{0,40}})['\"]?$", re.IGNORECASE)
 
 
 def tell_packages(text: Text, told: Sightings) -> None:

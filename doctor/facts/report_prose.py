@@ -10,6 +10,7 @@ from itertools import islice
 
 from doctor.facts.machine import OperatingSystem
 from doctor.facts.report_text import HITS_CAP, VERSION, Sightings, Strength, Text, first_version
+from doctor.regex import regex
 
 PACKAGE_KINDS = {
     "vllm-ascend": "package:vllm-ascend",
@@ -53,27 +54,27 @@ KINDS = {
 
 _WORDS = "|".join(re.escape(word) for word in sorted(KINDS, key=len, reverse=True))
 _LINK = r"(?:[ \t]{0,3}(?:version|ver|release|toolkit|driver|package|版本号?|的))?[ \t]{0,3}(?:[:：为是-]|==?|is)?[ \t]{0,3}[`*\"'(（]{0,3}"
-_MENTION = re.compile(rf"(?P<word>{_WORDS}){_LINK}v?(?P<version>{VERSION})(?![a-z0-9_/]|\.\d)")
-_PAIR = re.compile(
+_MENTION = regex(rf"(?P<word>{_WORDS}){_LINK}v?(?P<version>{VERSION})(?![a-z0-9_/]|\.\d)")
+_PAIR = regex(
     rf"(?P<words>(?:{_WORDS})(?:[ \t]{{0,2}}/[ \t]{{0,2}}(?:{_WORDS})){{1,3}}){_LINK}v?(?P<versions>{VERSION}(?:[ \t]{{0,2}}/[ \t]{{0,2}}v?{VERSION}){{1,3}})(?![a-z0-9_]|\.\d)"
 )
-_SLASH = re.compile(r"[ \t]{0,2}/[ \t]{0,2}")
-_TITLE = re.compile(r"[\[【]v?(?P<version>0\.\d{1,3}\.\d{1,3}(?:\.?rc\d{1,2}|\.post\d{1,2})?)[\]】]")
+_SLASH = regex(r"[ \t]{0,2}/[ \t]{0,2}")
+_TITLE = regex(r"[\[【]v?(?P<version>0\.\d{1,3}\.\d{1,3}(?:\.?rc\d{1,2}|\.post\d{1,2})?)[\]】]")
 """The release that the title of a report puts in brackets."""
-_GLUED = re.compile(r"[\w/.-]", re.ASCII)
+_GLUED = regex(r"[\w/.-]", re.ASCII)
 """What stands before a word that is a part of a longer name or of a path. Looked at after a match: a pattern that starts with literals is
 several times faster than one that starts with a look-behind."""
 
-_ADVICE = re.compile(
+_ADVICE = regex(
     r"upgrad|downgrad|updat|work(?:s|ed|ing)? (?:on|with|in|fine|well)|tried|tested|requir|depends|need|should|must|recommend|support|compatib|"
     r"until|since|before|previous|earlier|older|newer|later|at least|fixed|instead|switch(?:ing)? (?:back )?to|install|only |expect|minimum|latest|"
     r">=|<=|~=|!=|[<>]|or (?:above|higher|newer)|and (?:above|higher)|not (?:with|on|in) |no problem|is fine|was fine|"
     r"升级|降级|更新到|建议|推荐|支持|需要|要求|依赖|至少|以上|以下|及以后|低于|高于|之前|以前|正常|没有?问题|无此问题|改用|换成|配套|试过|尝试|安装|最低|最新|不匹配"
 )
-_REQUIREMENT = re.compile(r"""(?:^|\s)['"][A-Za-z][\w.-]{0,80} ?[=<>~!]{1,2}[^'"]{1,80}['"],?\s{0,10}$""")
+_REQUIREMENT = regex(r"""(?:^|\s)['"][A-Za-z][\w.-]{0,80} ?[=<>~!]{1,2}[^'"]{1,80}['"],?\s{0,10}$""")
 """A line of a pyproject.toml or setup.py: `"torch == 2.10.0",` says what a build asks for, not what is installed."""
 
-_CLAUSE_END = re.compile(r"[。；;，！!?？\n]|[.,](?=[ \t])")
+_CLAUSE_END = regex(r"[。；;，！!?？\n]|[.,](?=[ \t])")
 _CLAUSE = 160
 """Characters on each side in which a clause is looked for."""
 
@@ -96,24 +97,24 @@ _PLAUSIBLE = {
 }
 """First numbers of real versions of each kind: "driver 535.183" is another maker's."""
 
-_ENGINE = re.compile(r"initializing an? (?:v[01] )?llm engine \(v?([^\s)]{1,60})\)")
-_SERVER = re.compile(r"(?:vllm api server|llm engine) version:? v?(\d[^\s,)]{1,60})")
-_BANNER = re.compile(r"[█▄▀]\s{1,8}version v?(\d[^\s,)]{1,60})")
-_PYTHON_PATH = re.compile(r"(?:python|versions/)(3\.\d{1,2}\.\d{1,2})/")
-_PYTHON_SHORT = re.compile(r"/python(3\.\d{1,2})/(?:site|dist)-packages")
-_DIST_INFO = re.compile(rf"/(vllm|vllm_ascend|torch|torch_npu|triton_ascend|transformers)-({VERSION})\.(?:dist|egg)-info")
-_CANN_PATH = re.compile(rf"/(?:cann[-/]|ascend-toolkit/)({VERSION})(?=[/:\s'\",;)]|$)")
-_NNAL_PATH = re.compile(rf"/nnal/atb/({VERSION})/")
-_IMAGE = re.compile(rf"(?:ascend/|/|\b)(?P<name>vllm-ascend|cann):v?(?P<version>{VERSION})(?P<rest>(?:-[a-z0-9.]{{1,30}}){{0,5}})")
-_SYSTEM = re.compile(
+_ENGINE = regex(r"initializing an? (?:v[01] )?llm engine \(v?([^\s)]{1,60})\)")
+_SERVER = regex(r"(?:vllm api server|llm engine) version:? v?(\d[^\s,)]{1,60})")
+_BANNER = regex(r"[█▄▀]\s{1,8}version v?(\d[^\s,)]{1,60})")
+_PYTHON_PATH = regex(r"(?:python|versions/)(3\.\d{1,2}\.\d{1,2})/")
+_PYTHON_SHORT = regex(r"/python(3\.\d{1,2})/(?:site|dist)-packages")
+_DIST_INFO = regex(rf"/(vllm|vllm_ascend|torch|torch_npu|triton_ascend|transformers)-({VERSION})\.(?:dist|egg)-info")
+_CANN_PATH = regex(rf"/(?:cann[-/]|ascend-toolkit/)({VERSION})(?=[/:\s'\",;)]|$)")
+_NNAL_PATH = regex(rf"/nnal/atb/({VERSION})/")
+_IMAGE = regex(rf"(?:ascend/|/|\b)(?P<name>vllm-ascend|cann):v?(?P<version>{VERSION})(?P<rest>(?:-[a-z0-9.]{{1,30}}){{0,5}})")
+_SYSTEM = regex(
     r"(?:(?P<id>openeuler|ubuntu|debian|centos|euleros|ctyunos|bclinux|kylin|uos)|(?P<kylin>银河麒麟|麒麟))"
     r"(?:[ \t]{1,2}(?:linux|os|gnu/linux|advanced server|release))?[ \t:：-]{0,3}(?:release[ \t])?(?P<version>v?\d{1,2}(?:\.\d{1,2})?(?:\.\d{1,2})?)?"
     r"(?:[ (-]{0,2}(?P<pack>lts-sp\d|sp\d))?"
 )
 _SYSTEM_WORDS = ("openeuler", "ubuntu", "debian", "centos", "euleros", "ctyunos", "bclinux", "kylin", "uos", "麒麟")
-_CPU = re.compile(r"(?:kunpeng|鲲鹏)[ -]?(9\d0)(?![0-9])(?:[ -]?(\d{4}[a-z]?))?")
+_CPU = regex(r"(?:kunpeng|鲲鹏)[ -]?(9\d0)(?![0-9])(?:[ -]?(\d{4}[a-z]?))?")
 CHIP_TAGS = {"310p": "310p", "a2": "a2", "a3": "a3", "a5": "950", "910b": "a2", "910": "a1", "910c": "a3", "950": "950"}
-_SYSTEM_TAGS = re.compile(r"(openeuler|ubuntu)(\d\d\.\d\d)?$")
+_SYSTEM_TAGS = regex(r"(openeuler|ubuntu)(\d\d\.\d\d)?$")
 
 
 def plausible(kind: str, version: str | None) -> bool:

@@ -15,17 +15,18 @@ from doctor.facts.report_blocks import SYSCTL
 from doctor.facts.report_keyed import tell_cell
 from doctor.facts.report_prose import KINDS, plausible
 from doctor.facts.report_text import Sightings, Strength, Text, bare, first_version
+from doctor.regex import regex
 
-_WIDE_ROW = re.compile(r"\|[\s:|-]{3,400}\|?$")
-_DF_HEADING = re.compile(r"(?:filesystem|文件系统)\s.{0,80}(?:mounted on|挂载点)", re.IGNORECASE)
+_WIDE_ROW = regex(r"\|[\s:|-]{3,400}\|?$")
+_DF_HEADING = regex(r"(?:filesystem|文件系统)\s.{0,80}(?:mounted on|挂载点)", re.IGNORECASE)
 _DF_ROWS = 400
 _BLOCKS = {"1k-blocks": 1, "1024-blocks": 1, "1k-块": 1, "1m-blocks": 1024, "1g-blocks": 1 << 20}
-_FREE_ROW = re.compile(r"(mem|swap|内存|交换)[:：]\s{1,20}([\d.]{1,16}[kmgtp]?i?b?)\s{1,20}([\d.]{1,16}[kmgtp]?i?b?)\s{1,20}([\d.]{1,16}[kmgtp]?i?b?)(.{0,80})", re.IGNORECASE)
+_FREE_ROW = regex(r"(mem|swap|内存|交换)[:：]\s{1,20}([\d.]{1,16}[kmgtp]?i?b?)\s{1,20}([\d.]{1,16}[kmgtp]?i?b?)\s{1,20}([\d.]{1,16}[kmgtp]?i?b?)(.{0,80})", re.IGNORECASE)
 _FREE_UNITS = {"-k": 1 << 10, "-m": 1 << 20, "-g": 1 << 30, "-b": 1}
-_UNAME = re.compile(r"Linux \S{1,80} (\d\S{2,120}) .{1,200}? (aarch64|x86_64)\b")
-_KERNEL = re.compile(r"\d{1,2}\.\d{1,3}[\w.+-]{0,100}")
-_BANNER = re.compile(r"Linux version (\d[\w.+-]{2,100})")
-_SYSCTL_FILE = re.compile(r"/proc/sys/((?:vm|kernel|net|fs)/[\w/]{1,80})(?::\s{0,3}(\d{1,19}))?\s*$")
+_UNAME = regex(r"Linux \S{1,80} (\d\S{2,120}) .{1,200}? (aarch64|x86_64)\b")
+_KERNEL = regex(r"\d{1,2}\.\d{1,3}[\w.+-]{0,100}")
+_BANNER = regex(r"Linux version (\d[\w.+-]{2,100})")
+_SYSCTL_FILE = regex(r"/proc/sys/((?:vm|kernel|net|fs)/[\w/]{1,80})(?::\s{0,3}(\d{1,19}))?\s*$")
 
 
 def tell_tables(text: Text, told: Sightings) -> None:
@@ -90,7 +91,7 @@ def _mended(lines: list[str]) -> list[str]:
     return joined
 
 
-KINDS_IN_TABLE = re.compile(r"cann|driver|hdk|vllm|torch|python|firmware|nnal|驱动|固件|chip|npu|os\b|系统|芯片|硬件|hardware", re.IGNORECASE)
+KINDS_IN_TABLE = regex(r"cann|driver|hdk|vllm|torch|python|firmware|nnal|驱动|固件|chip|npu|os\b|系统|芯片|硬件|hardware", re.IGNORECASE)
 
 
 def _tell_markdown(text: Text, told: Sightings, start: int, end: int) -> None:

@@ -11,6 +11,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from doctor.regex import regex
 from doctor.text import docker_message
 
 LINE_CAP = 8192
@@ -27,19 +28,19 @@ VERSION = (
 )
 """A version of any of the products, in lower case: 0.9.1rc2, 8.0.rc3.alpha003, 24.1.rc3.b999, 2.5.1.post1.dev20250528, 0.11.1+empty."""
 
-_FIRST_VERSION = re.compile(VERSION, re.IGNORECASE)
-_QUOTE = re.compile(r"[ \t]*(?:>[ \t]?)*[ \t]*")
-_CARRIER = re.compile(
+_FIRST_VERSION = regex(VERSION, re.IGNORECASE)
+_QUOTE = regex(r"[ \t]*(?:>[ \t]?)*[ \t]*")
+_CARRIER = regex(
     r"(?:\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:?\d\d) (?:(?:stdout|stderr) [FP] )?"  # kubectl, docker, CRI
     r"|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) {1,2}\d{1,2} \d\d:\d\d:\d\d(?:\.\d{1,6})? [\w.-]{1,64} [\w.@/-]{1,64}(?:\[\d{1,10}\])?: "  # journald
     r"|\[(?:pod|container)/[\w./-]{1,200}\] )",
     re.ASCII,
 )
 """What carried a line here writes before it, up to the blank. vLLM's own prefix is not of these: it belongs to the line."""
-_SERVICE = re.compile(r"([\w.-]{1,63} {1,24}\| )", re.ASCII)
+_SERVICE = regex(r"([\w.-]{1,63} {1,24}\| )", re.ASCII)
 """docker compose: `vllm-1  | `. A table may look like it, so that it counts only where the next or the last line has the same."""
-_NUMBERED = re.compile(r"[\w.-]{1,60}[-_]\d{1,3} {1,24}\| ", re.ASCII)
-_PROMPT = re.compile(r"(?:\([\w.-]{1,40}\) ?)?(?:\[?[\w.-]{1,40}@[\w.-]{1,60}[^#$\n]{0,80}[#$]|[$#%](?= )|>>>)[ \t]*")
+_NUMBERED = regex(r"[\w.-]{1,60}[-_]\d{1,3} {1,24}\| ", re.ASCII)
+_PROMPT = regex(r"(?:\([\w.-]{1,40}\) ?)?(?:\[?[\w.-]{1,40}@[\w.-]{1,60}[^#$\n]{0,80}[#$]|[$#%](?= )|>>>)[ \t]*")
 
 
 class Strength(enum.IntEnum):

@@ -8,6 +8,8 @@ import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 
+from doctor.regex import regex
+
 WORD_LIMIT = 64 * 1024
 """Characters of one command that are looked at."""
 
@@ -36,7 +38,7 @@ SHORT_FLAGS = {
 }
 """vLLM's single-dash flags -> their long names."""
 
-_BARE = re.compile(
+_BARE = regex(
     r"(?:no|enable|disable|use|allow|trust|enforce|skip|return|show|async|headless|api-server-headless|data-parallel-(?:hybrid|external)-lb)(?:-.*)?"
 )
 """Flags that take no value (argparse booleans); a following word is not theirs."""
@@ -48,9 +50,9 @@ _MANY = frozenset(
 """Flags that take several words."""
 
 _BOOLEAN_WORDS = frozenset({"true", "false", "True", "False"})
-_NUMBER = re.compile(r"-\d[\d.eE]*")
-_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
-_KEYWORD = re.compile(r"\s*([A-Za-z_]\w*)\s*=(?!=)\s*(.*)", re.DOTALL)
+_NUMBER = regex(r"-\d[\d.eE]*")
+_ASSIGNMENT = regex(r"[A-Za-z_]\w*=")
+_KEYWORD = regex(r"\s*([A-Za-z_]\w*)\s*=(?!=)\s*(.*)", re.DOTALL)
 
 
 def shell_commands(text: str) -> tuple[tuple[str, ...], ...]:
@@ -61,7 +63,7 @@ def shell_commands(text: str) -> tuple[tuple[str, ...], ...]:
     return tuple(_commands(text[:WORD_LIMIT]))
 
 
-_SPECIAL = re.compile(r"[\s'\"\\;|&()<>#`]")
+_SPECIAL = regex(r"[\s'\"\\;|&()<>#`]")
 
 
 def _commands(text: str) -> Iterator[tuple[str, ...]]:

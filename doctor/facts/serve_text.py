@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from doctor.facts.serve_flags import as_flags, balanced, parse_arguments, parse_dict, parse_flags, shell_commands, split_assignments
 from doctor.host import KIB
+from doctor.regex import regex
 
 MOST_COMMANDS = 200
 MOST_MENTIONS = 5000
@@ -22,7 +23,7 @@ _COMMAND_LIMIT = 8 * KIB
 _REGION_LIMIT = 64 * KIB
 """Characters before a command in which variables that it uses are looked for."""
 
-_API_MODULE = re.compile(r"vllm\.entrypoints\.(?:openai\.)?(?:api_server|rpc\.server)|vllm\.entrypoints\.grpc_server")
+_API_MODULE = regex(r"vllm\.entrypoints\.(?:openai\.)?(?:api_server|rpc\.server)|vllm\.entrypoints\.grpc_server")
 
 
 @dataclass(frozen=True)
@@ -107,22 +108,22 @@ _LITERALS = (
 )  # fmt: skip
 """A line that holds none of them shows no command: a log of many megabytes is searched for these only."""
 
-_ANCHOR = re.compile(
+_ANCHOR = regex(
     r"vllm[ \t]+serve\b|vllm['\"],\s*['\"]serve['\"]|vllm\.entrypoints\.cli\.main[ \t]+serve\b|vllm[./]entrypoints[./](?:openai[./])?api_server"
     r"|non-default args: \{|\bargs: Namespace\(|(?<![\w.])(?:vllm\.)?(?:LLM|EngineArgs|AsyncEngineArgs|SamplingParams)\("
 )
-_SETS = re.compile(
+_SETS = regex(
     r"^[ \t>]*(?:[$#+] )?(?:export[ \t]+|Environment=\"?|ENV[ \t]+)[A-Za-z_]\w*=[^\n]*|^[ \t]*[A-Za-z_]\w*=\S+[ \t]*$", re.MULTILINE
 )
 _DECORATION = "$#>%+*-&|;`\"'()[]"
-_SHELL_LIKE = re.compile(
+_SHELL_LIKE = regex(
     r"|\d{1,3}\.|[\w.-]+:?[~/]|\S*@\S+|~|\w+=.*|.*/|(?:.*/)?python[\d.]*|m|command:|args:|CMD|ENTRYPOINT|ExecStart=.*"
     r"|sudo|nohup|exec|env|time|setsid|numactl|taskset|stdbuf|bash|sh|uv|run|screen|tmux|base|venv"
 )
 _WORD_LIMIT = 200
-_LAUNCHERS = re.compile(r"\b(?:docker|podman|nerdctl|ctr|kubectl|srun|mpirun|ssh|bash|sh|su) ")
-_MODEL_LIKE = re.compile(r"[-$./\\]|\S*[\d/_\\-]|<\w+>|\S*[^\x00-\x7f]*\$")
-_NO_COMMAND = re.compile(r"usage:|[Rr]estart vllm serve")
+_LAUNCHERS = regex(r"\b(?:docker|podman|nerdctl|ctr|kubectl|srun|mpirun|ssh|bash|sh|su) ")
+_MODEL_LIKE = regex(r"[-$./\\]|\S*[\d/_\\-]|<\w+>|\S*[^\x00-\x7f]*\$")
+_NO_COMMAND = regex(r"usage:|[Rr]estart vllm serve")
 
 
 def find_commands(text: str, source: str = "") -> tuple[ServeCommand, ...]:

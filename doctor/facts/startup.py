@@ -15,6 +15,7 @@ from typing import Any
 from doctor.facts import Facts, Provider, known
 from doctor.facts.machine import OperatingSystem
 from doctor.host import KIB, Host, Unavailable, Why
+from doctor.regex import regex
 
 
 @dataclass(frozen=True)
@@ -78,13 +79,13 @@ MOST_FILES = 40
 FILE_LIMIT = 64 * KIB
 MOST_KERNELS = 40
 
-_SECTION = re.compile(r"\[(\w{1,40})\]\s*")
-_CALLS = re.compile(r"\bvllm\b(?! ?-ascend-doctor)")
-_SOURCES = re.compile(r"^[^#]{0,200}(?:source|\.)\s{1,8}[\"']?\S{0,200}set_env\.sh")
-_SHELL_FILE = re.compile(r"(?:source|\.)\s{1,8}[\"']?\S{0,200}(?:\.bashrc|profile)")
-_CONTAINERS = re.compile(r"(?:^|/)(?:docker|podman|nerdctl|docker-compose|kubectl|ctr|crictl)$")
-_READS_FILES = re.compile(r"^-\w*[li]\w*$|^--login$")
-_SS = re.compile(r"^(?:LISTEN)\s+\d+\s+\d+\s+(?P<address>\S+):(?P<port>\d{1,5})\s+\S+(?:\s+users:\(\(\"(?P<name>[^\"]{1,40})\",pid=(?P<pid>\d{1,9}))?", re.MULTILINE)
+_SECTION = regex(r"\[(\w{1,40})\]\s*")
+_CALLS = regex(r"\bvllm\b(?! ?-ascend-doctor)")
+_SOURCES = regex(r"^[^#]{0,200}(?:source|\.)\s{1,8}[\"']?\S{0,200}set_env\.sh")
+_SHELL_FILE = regex(r"(?:source|\.)\s{1,8}[\"']?\S{0,200}(?:\.bashrc|profile)")
+_CONTAINERS = regex(r"(?:^|/)(?:docker|podman|nerdctl|docker-compose|kubectl|ctr|crictl)$")
+_READS_FILES = regex(r"^-\w*[li]\w*$|^--login$")
+_SS = regex(r"^(?:LISTEN)\s+\d+\s+\d+\s+(?P<address>\S+):(?P<port>\d{1,5})\s+\S+(?:\s+users:\(\(\"(?P<name>[^\"]{1,40})\",pid=(?P<pid>\d{1,9}))?", re.MULTILINE)
 CANN_VARIABLES = frozenset(("ASCEND_OPP_PATH", "ASCEND_HOME_PATH", "ASCEND_TOOLKIT_HOME"))
 
 

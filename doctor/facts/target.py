@@ -13,6 +13,7 @@ from doctor.facts.distributions import Site, normalised, parse_pip_list, read_si
 from doctor.facts.interpreter import describe, is_version, on_path
 from doctor.facts.vllm import VllmProcess, vllm_processes
 from doctor.host import Host, Output, Probe, Process, Unavailable, Why
+from doctor.regex import regex
 
 
 @dataclass(frozen=True)
@@ -109,10 +110,10 @@ IMPORT_TEXT = 16 * 1024
 ABI_CHECK = "import torch; print(torch.compiled_with_cxx11_abi())"
 MOST_INTERPRETERS = 8
 _VOLATILE = frozenset({"_", "SHLVL", "PWD", "OLDPWD", "PPID", "LINES", "COLUMNS", "SHELL", "TERM"})
-_PYTHON = re.compile(r"(?:python|pypy)[\d.]*")
-_BUILD_INFO = re.compile(r"^_*(soc_version|device_type)_*[ \t]*(?::[^=\n]*)?=[ \t]*['\"]([^'\"\n]*)['\"]", re.MULTILINE | re.IGNORECASE)
-_TORCH_VERSION = re.compile(r"^(__version__|cuda)[ \t]*(?::[^=\n]*)?=[ \t]*(None|['\"][^'\"\n]*['\"])", re.MULTILINE)
-_ABI_FLAG = re.compile(r"_GLIBCXX_USE_CXX11_ABI=([01])")
+_PYTHON = regex(r"(?:python|pypy)[\d.]*")
+_BUILD_INFO = regex(r"^_*(soc_version|device_type)_*[ \t]*(?::[^=\n]*)?=[ \t]*['\"]([^'\"\n]*)['\"]", re.MULTILINE | re.IGNORECASE)
+_TORCH_VERSION = regex(r"^(__version__|cuda)[ \t]*(?::[^=\n]*)?=[ \t]*(None|['\"][^'\"\n]*['\"])", re.MULTILINE)
+_ABI_FLAG = regex(r"_GLIBCXX_USE_CXX11_ABI=([01])")
 
 
 def discover(host: Host, python: str | None = None) -> tuple[Target, ...]:

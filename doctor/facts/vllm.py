@@ -11,6 +11,7 @@ from typing import Any
 from doctor.facts import Facts, Provider
 from doctor.facts.serve_text import ServeCommand, find_commands, first_argument, parse_command, parse_python_call
 from doctor.host import KIB, Host, Process, Unavailable
+from doctor.regex import regex
 
 __all__ = [
     "PROVIDERS", "ServeCommand", "ServeCommands", "VllmProcess", "VllmProcesses",
@@ -49,10 +50,10 @@ SCRIPTS = ("/root/*.sh", "/home/*/*.sh", "/etc/systemd/system/*.service")
 MOST_SCRIPTS = 20
 SCRIPT_LIMIT = 64 * KIB
 
-_ENGINE = re.compile(r"(?:vllm::?)?engine_?cor(?:e(?:proc)?)?(?:_?(?:dp)?\d+)?", re.IGNORECASE)
-_WORKER = re.compile(r"vllm(?:::?|_)?worker.*|(?:worker(?:_(?:tp|pp|dp|ep|dcp|pcp)\d*)+)", re.IGNORECASE)
-_API = re.compile(r"(?:vllm::?)?api_?serve(?:r(?:_?\d+)?)?", re.IGNORECASE)
-_PYTHON = re.compile(r"(?:python|pypy)[\d.]*")
+_ENGINE = regex(r"(?:vllm::?)?engine_?cor(?:e(?:proc)?)?(?:_?(?:dp)?\d+)?", re.IGNORECASE)
+_WORKER = regex(r"vllm(?:::?|_)?worker.*|(?:worker(?:_(?:tp|pp|dp|ep|dcp|pcp)\d*)+)", re.IGNORECASE)
+_API = regex(r"(?:vllm::?)?api_?serve(?:r(?:_?\d+)?)?", re.IGNORECASE)
+_PYTHON = regex(r"(?:python|pypy)[\d.]*")
 
 
 def known_roles(name: str, argv: Sequence[str]) -> str | None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from doctor.facts.vllm import VllmProcess
 from doctor.host import KIB, FileInfo, Host, Kind, Unavailable
+from doctor.regex import regex
 
 FILE, JOURNAL, CONTAINER, PLOG, NOWHERE = "file", "journal", "container", "plog", "nowhere"
 
@@ -19,8 +20,8 @@ JOURNAL_LINES = 50_000
 
 MOST = 32
 
-_UNIT = re.compile(r"/([A-Za-z0-9:_.\\@-]{1,200}\.service)(?:/|$)", re.MULTILINE)
-_CONTAINER = re.compile(r"(?:docker[-/]|/docker/containers/|libpod-|cri-containerd[-:]|crio-|/)([0-9a-f]{64})(?:\.scope)?(?:/|$)", re.MULTILINE)
+_UNIT = regex(r"/([A-Za-z0-9:_.\\@-]{1,200}\.service)(?:/|$)", re.MULTILINE)
+_CONTAINER = regex(r"(?:docker[-/]|/docker/containers/|libpod-|cri-containerd[-:]|crio-|/)([0-9a-f]{64})(?:\.scope)?(?:/|$)", re.MULTILINE)
 _DOCKER_LOG = "/var/lib/docker/containers/{id}/{id}-json.log"
 _SYSTEM_UNITS = ("user@", "session-", "docker.service", "containerd.service", "sshd", "ssh.service", "kubelet", "cron")
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Sequence
+
+from doctor.regex import regex
 
 MOST_WORDS = 400
 MOST_LISTS = 40
 
-_KEY = re.compile(r"(\s{0,80})(?:- )?(command|args):\s{0,8}(\[.*\])?\s*$")
-_ITEM = re.compile(r"(\s{0,80})- (.{1,4000})$")
+_KEY = regex(r"(\s{0,80})(?:- )?(command|args):\s{0,8}(\[.*\])?\s*$")
+_ITEM = regex(r"(\s{0,80})- (.{1,4000})$")
 
 
 def word_lists(lines: Sequence[str], starts: Sequence[int]) -> Iterator[tuple[int, tuple[str, ...]]]:

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import re
 
+from doctor.regex import regex
 from doctor.text import docker_message
 
 MOST = 12
 """Prefixes taken off one line at the most: docker compose + Ray + timestamp + rank + vLLM's own are seven."""
 
-_PREFIX = re.compile(
+_PREFIX = regex(
     r"""\s*(?:
       (?:>\ ?)+                                                                   # Markdown quote
     | \((?:EngineCore|APIServer|ApiServer|Worker|VllmWorker|VLLM|DPCoordinator|DP|TP|PP|EP|Rank|RayWorker|pid|Engine|Proc|MPClient|client|api|autoscaler|raylet|\w{1,60}(?=\ (?:pid|rank)=\d))

@@ -5,9 +5,8 @@ Only a guess: the scanner looks at the joined lines in addition to the lines as 
 
 from __future__ import annotations
 
-import re
-
 from doctor.logscan.prefix import message
+from doctor.regex import regex
 
 NARROWEST, WIDEST = 60, 132
 """Widths, in characters, at which people paste terminals: 72 and 78 (mail), 80, 100, 120, 132."""
@@ -15,10 +14,10 @@ NARROWEST, WIDEST = 60, 132
 SHORTEST_BROKEN = 20
 """A line is broken this short only before a very long word, such as a path."""
 
-_STARTS = re.compile(r"\s*(?:Traceback \(most|File \"|\||\+[-=]|[-*#] |```|[A-Za-z_.]{1,80}(?:Error|Exception|Warning):)")
+_STARTS = regex(r"\s*(?:Traceback \(most|File \"|\||\+[-=]|[-*#] |```|[A-Za-z_.]{1,80}(?:Error|Exception|Warning):)")
 """What begins a line of its own, beside everything that has a log prefix."""
 
-_QUOTE = re.compile(r"^\s{0,3}(?:>\s?){1,20}")
+_QUOTE = regex(r"^\s{0,3}(?:>\s?){1,20}")
 
 Logical = list[tuple[int, str]]
 """(index of its first line, joined text) for every logical line."""

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 
 from doctor.checkup import NO_LOG
 from doctor.finding import Outcome, Verdict
 from doctor.locale import Speak
+from doctor.regex import regex
 from doctor.report.style import short
 
 SHOWN = 6
 """Things named in one line."""
 
-_REASON = re.compile(r"(?P<what>.{1,200}?): (?P<why>missing|denied|timed out|too big|not recorded|left out)(?: \((?P<detail>.*)\))?")
+_REASON = regex(r"(?P<what>.{1,200}?): (?P<why>missing|denied|timed out|too big|not recorded|left out)(?: \((?P<detail>.*)\))?")
 """`str(Unavailable)`."""
 
 _KEYS = {"missing": "skipped_missing", "denied": "skipped_denied", "timed out": "skipped_timed_out", "too big": "skipped_too_big", "left out": "skipped_left_out"}
@@ -38,7 +38,7 @@ _AREAS = {
 
 _AREA_OF = {name: area for area, names in _AREAS.items() for name in names}
 
-_NOT_KNOWN = re.compile(r"(?P<what>[a-z_]+)(?:\.\S+)? is not known")
+_NOT_KNOWN = regex(r"(?P<what>[a-z_]+)(?:\.\S+)? is not known")
 """A field of a condition whose fact is there but does not tell it."""
 
 

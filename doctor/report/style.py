@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from doctor.regex import regex
 from doctor.text import cell_width, clean, clean_line
 
 NARROWEST = 40
@@ -19,7 +19,7 @@ LEAST = 8
 
 _SGR = {"FAIL": "1;31", "WARN": "1;33", "NOTE": "1;36", "SKIP": "2", "BROKEN": "1;35", "strong": "1", "faint": "2"}
 
-_PIECE = re.compile(r"\s+|[\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60]|[^\s\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60]+")
+_PIECE = regex(r"\s+|[\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60]|[^\s\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60]+")
 """A run of blanks, one wide character, or a word: lines break between these."""
 
 _NOT_FIRST = frozenset("，。、；：？！）》」』】〉”’…—％")

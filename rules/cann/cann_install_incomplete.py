@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from doctor.facts.cann import Cann
 from doctor.facts.target import Imports
 from doctor.finding import Evidence, Hit, Skip
+from doctor.regex import regex
 
 _NEEDED = ("libascendcl.so", "libhccl.so")
-_DAMAGED = re.compile(r"\S*/lib\w+\.so[\w.]*: (?:file too short|invalid ELF header)")
+_DAMAGED = regex(r"\S*/lib\w+\.so[\w.]*: (?:file too short|invalid ELF header)")
 
 
 def judge(cann: Cann, imports: Imports | None) -> Iterator[Hit]:

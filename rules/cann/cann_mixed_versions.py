@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 
 from doctor.facts.cann import Cann, CannLibraryPath
 from doctor.finding import Confidence, Evidence, Hit, Severity, Skip
+from doctor.regex import regex
 from doctor.versions import Scheme, parse
 
-_VERSION_FOLDER = re.compile(r"/(?:ascend-toolkit|nnae)/(\d[^/]*)(?:/|$)|/cann-(\d[^/]*)(?:/|$)")
+_VERSION_FOLDER = regex(r"/(?:ascend-toolkit|nnae)/(\d[^/]*)(?:/|$)|/cann-(\d[^/]*)(?:/|$)")
 _OPERATORS = ("opp_kernel", "ops")
 """Components of the ops package: cann-kernels-version-mismatch judges them."""
 

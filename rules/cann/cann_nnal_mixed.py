@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from doctor.facts.cann import CannLibraryPath
 from doctor.finding import Evidence, Hit, Skip
+from doctor.regex import regex
 
-_ATB = re.compile(r"/nnal/atb/([^/]+)/atb/cxx_abi_([01])")
+_ATB = regex(r"/nnal/atb/([^/]+)/atb/cxx_abi_([01])")
 
 
 def judge(path: CannLibraryPath) -> Iterator[Hit]:

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator
 from doctor.facts.container import Container, RunCommands
 from doctor.facts.npu import Chip, DeviceNodes
 from doctor.finding import Confidence, Evidence, Hit, Severity, Skip
+from doctor.regex import regex
 
-_CARD = re.compile(r"/dev/davinci(\d{1,3})", re.ASCII)
+_CARD = regex(r"/dev/davinci(\d{1,3})", re.ASCII)
 
 
 def judge(chip: Chip, container: Container, nodes: DeviceNodes | None, runs: RunCommands | None) -> Iterator[Hit]:

@@ -1,6 +1,5 @@
 """Decides container-device-nodes-missing: nodes inside a container, devices of docker commands, and what a log says."""
 
-import re
 from collections.abc import Iterator
 from difflib import get_close_matches
 
@@ -8,12 +7,13 @@ from doctor.facts.container import Container, RunCommand, RunCommands
 from doctor.facts.npu import DeviceNodes, NpuPresence
 from doctor.finding import Basis, Confidence, Evidence, Hit, Severity, Skip
 from doctor.logscan.signature import Matches, evidence_of
+from doctor.regex import regex
 
 MANAGERS = ("davinci_manager", "devmm_svm", "hisi_hdc")
 CLOSE = 0.75
 """Similarity from which a device's name is a slip of the pen ("dav_manager")."""
 
-_CARD = re.compile(r"/dev/davinci\d{1,3}")
+_CARD = regex(r"/dev/davinci\d{1,3}")
 
 
 def judge(

@@ -7,9 +7,10 @@ from doctor.facts.container import RunCommands
 from doctor.facts.target import Environment
 from doctor.finding import Basis, Confidence, Evidence, Hit, Severity
 from doctor.logscan.signature import Matches, evidence_of
+from doctor.regex import regex
 
 MASK = "ASCEND_RT_VISIBLE_DEVICES"
-_CARD = re.compile(r"/dev/davinci(\d{1,3})", re.ASCII)
+_CARD = regex(r"/dev/davinci(\d{1,3})", re.ASCII)
 
 
 def judge(runs: RunCommands, environment: Environment | None, matches: Matches) -> Iterator[Hit]:

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from doctor.facts.target import Environment
 from doctor.finding import Basis, Evidence, Hit, Severity, Skip
 from doctor.logscan.signature import Matches, evidence_of
+from doctor.regex import regex
 
 MASK = "ASCEND_RT_VISIBLE_DEVICES"
 LONGEST = 200
 """Characters of a mask that somebody wrote: 64 ids have fewer."""
 
-_PLAIN = re.compile(r"\d{1,3}(?:,\d{1,3})*", re.ASCII)
-_ALMOST = re.compile(r"[\d,;\s.~–-]*\d[\d,;\s.~–-]*", re.ASCII)
+_PLAIN = regex(r"\d{1,3}(?:,\d{1,3})*", re.ASCII)
+_ALMOST = regex(r"[\d,;\s.~–-]*\d[\d,;\s.~–-]*", re.ASCII)
 """Digits with separators: anything else is a placeholder of a document or another script's variable."""
 
 

@@ -8,10 +8,11 @@ from doctor.facts.npu import DeviceNodes
 from doctor.facts.target import Environment
 from doctor.finding import Basis, Confidence, Evidence, Hit, Skip
 from doctor.logscan.signature import Matches, evidence_of
+from doctor.regex import regex
 
 MASK = "ASCEND_RT_VISIBLE_DEVICES"
-_IDS = re.compile(r"\d{1,3}(?:,\d{1,3})*", re.ASCII)
-_CARD = re.compile(r"/dev/davinci\d{1,3}", re.ASCII)
+_IDS = regex(r"\d{1,3}(?:,\d{1,3})*", re.ASCII)
+_CARD = regex(r"/dev/davinci\d{1,3}", re.ASCII)
 
 
 def judge(

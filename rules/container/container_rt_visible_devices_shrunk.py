@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from doctor.facts.target import Environment, Imports
 from doctor.finding import Basis, Confidence, Evidence, Hit, Skip
 from doctor.logscan.signature import Matches, evidence_of
+from doctor.regex import regex
 
 MASK = "ASCEND_RT_VISIBLE_DEVICES"
-_IDS = re.compile(r"\d{1,3}(?:,\d{1,3})*", re.ASCII)
+_IDS = regex(r"\d{1,3}(?:,\d{1,3})*", re.ASCII)
 
 
 def judge(environment: Environment | None, imports: Imports | None, matches: Matches) -> Iterator[Hit]:

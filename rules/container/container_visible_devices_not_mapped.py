@@ -8,9 +8,10 @@ from doctor.facts.npu import DeviceNodes
 from doctor.facts.target import Environment
 from doctor.finding import Basis, Confidence, Evidence, Hit
 from doctor.logscan.signature import Matches, evidence_of
+from doctor.regex import regex
 
 ALLOCATED, MASK = "ASCEND_VISIBLE_DEVICES", "ASCEND_RT_VISIBLE_DEVICES"
-_IDS = re.compile(r"\d{1,3}(?:,\d{1,3})*", re.ASCII)
+_IDS = regex(r"\d{1,3}(?:,\d{1,3})*", re.ASCII)
 
 
 def judge(environment: Environment, container: Container | None, nodes: DeviceNodes | None, matches: Matches) -> Iterator[Hit]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from doctor.facts.cann import CannLibraryPath
@@ -11,8 +10,9 @@ from doctor.facts.driver import DriverInstall
 from doctor.facts.target import Imports
 from doctor.finding import Basis, Confidence, Evidence, Hit, Skip
 from doctor.logscan.signature import Matches
+from doctor.regex import regex
 
-_UNLOADABLE = re.compile(r"(?P<library>lib(?:ascend_hal|drvdsmi_host|dcmi|c_sec)\.so)[\w.]*: cannot open sh")
+_UNLOADABLE = regex(r"(?P<library>lib(?:ascend_hal|drvdsmi_host|dcmi|c_sec)\.so)[\w.]*: cannot open sh")
 
 _DRIVER = ("/usr/local/Ascend", "/usr/local/Ascend/driver", "/usr/local/Ascend/driver/lib64")
 """Folders that bring the library along when they are mounted."""

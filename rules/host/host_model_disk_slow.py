@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from doctor.facts.machine import Disk, Disks
 from doctor.facts.vllm import ServeCommands
 from doctor.finding import Confidence, Evidence, Hit
+from doctor.regex import regex
 
-_NETWORK = re.compile(r"^[\w.\[\]:-]{1,200}:/|^//|^(?:JuiceFS|s3fs|cubefs|ceph-fuse|glusterfs|alluxio|sfs|obsfs|ossfs|cosfs|goofys)\b", re.ASCII)
+_NETWORK = regex(r"^[\w.\[\]:-]{1,200}:/|^//|^(?:JuiceFS|s3fs|cubefs|ceph-fuse|glusterfs|alluxio|sfs|obsfs|ossfs|cosfs|goofys)\b", re.ASCII)
 """How df names an NFS, CIFS, Ceph or FUSE file system."""
 
 

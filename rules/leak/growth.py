@@ -15,6 +15,7 @@ from doctor.facts.vllm import ServeCommands
 from doctor.finding import Basis, Confidence, Evidence, Hit, Severity, Skip
 from doctor.logscan.scan import Match
 from doctor.logscan.signature import Matches, evidence_of
+from doctor.regex import regex
 from doctor.versions import Scheme, satisfies
 
 
@@ -83,18 +84,18 @@ _NOT_SAID = (
     r"|(?:grows?|increases?|rises?|growing) (?:linearly |quadratically |proportionally )?with (?:the )?(?:batch|seq|context|number|max|pixel|image size|resolution|length|concurrency|model)"
     r"|(?:which|that|this|it|will|and) increases? (?:the )?(?:peak |host |device |npu |gpu )?memory|how (?:do|to|can)|如何|怎么(?:排查|定位|判断|查)|会不会|是否会|是否存在|definitely lost|valgrind|内存不足时|(?:in|during) the first (?:few |\d)|刚开始|前几分钟|最初几分钟|预热"
 )
-_KV = re.compile(r"kv[ _-]?(?:cache|block|缓存|块)", re.IGNORECASE | re.ASCII)
-_DEVICE = re.compile(r"\bhbm\b|npu|device|gpu|显存|\bvram\b|\bsleep\b|休眠", re.IGNORECASE | re.ASCII)
-_HOST = re.compile(r"\bhost\b|\bcpu\b|system|\brss\b|rssanon|\bres\b|\bram\b|主机|内存|server memory|resident", re.IGNORECASE | re.ASCII)
+_KV = regex(r"kv[ _-]?(?:cache|block|缓存|块)", re.IGNORECASE | re.ASCII)
+_DEVICE = regex(r"\bhbm\b|npu|device|gpu|显存|\bvram\b|\bsleep\b|休眠", re.IGNORECASE | re.ASCII)
+_HOST = regex(r"\bhost\b|\bcpu\b|system|\brss\b|rssanon|\bres\b|\bram\b|主机|内存|server memory|resident", re.IGNORECASE | re.ASCII)
 _PROCESSES = (
-    (Who.MOONCAKE, re.compile(r"mooncake", re.IGNORECASE | re.ASCII)),
-    (Who.GATEWAY, re.compile(r"gateway|\bproxy\b|网关|代理|load[ -]?balanc|负载均衡|\bnginx\b", re.IGNORECASE | re.ASCII)),
-    (Who.ENGINE, re.compile(r"engine[ _]?core|VLLM::EngineCor", re.IGNORECASE | re.ASCII)),
-    (Who.API, re.compile(r"api[ _-]?server", re.IGNORECASE | re.ASCII)),
-    (Who.WORKER, re.compile(r"worker", re.IGNORECASE | re.ASCII)),
+    (Who.MOONCAKE, regex(r"mooncake", re.IGNORECASE | re.ASCII)),
+    (Who.GATEWAY, regex(r"gateway|\bproxy\b|网关|代理|load[ -]?balanc|负载均衡|\bnginx\b", re.IGNORECASE | re.ASCII)),
+    (Who.ENGINE, regex(r"engine[ _]?core|VLLM::EngineCor", re.IGNORECASE | re.ASCII)),
+    (Who.API, regex(r"api[ _-]?server", re.IGNORECASE | re.ASCII)),
+    (Who.WORKER, regex(r"worker", re.IGNORECASE | re.ASCII)),
 )
-_CLAUSE = re.compile(r"[,;:，；。：!！]\s{0,4}|\.\s{1,4}| but | while | whereas |，?但|而(?=[A-Za-z])")
-_DIFF = re.compile(r"[+-]\s{3,200}(?:#|//|/?\*)")
+_CLAUSE = regex(r"[,;:，；。：!！]\s{0,4}|\.\s{1,4}| but | while | whereas |，?但|而(?=[A-Za-z])")
+_DIFF = regex(r"[+-]\s{3,200}(?:#|//|/?\*)")
 """A comment in a change of source code."""
 _LONGEST = 2000
 _RESIDENT = 64.0

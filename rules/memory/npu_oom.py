@@ -17,6 +17,7 @@ from doctor.facts.vllm import ServeCommands
 from doctor.finding import Basis, Confidence, Evidence, Hit, Severity, Skip
 from doctor.logscan.scan import Match
 from doctor.logscan.signature import Matches, evidence_of
+from doctor.regex import regex
 
 GIB = 2**30
 MUCH_OUTSIDE = 11 * GIB
@@ -149,17 +150,17 @@ class Seen:
 _SIZE = r"(\d{1,15}(?:\.\d{1,6})?)\s{0,3}(bytes|[KMGT]i?B)"
 _UNITS = {"b": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 _FIELDS = {
-    "wanted": re.compile(rf"[Tt]ried to allocate\s{{0,3}}{_SIZE}"),
-    "total": re.compile(rf"{_SIZE}\s{{0,3}}total\b|total capacity of\s{{0,3}}{_SIZE}"),
-    "allocated": re.compile(rf"{_SIZE}\s{{0,3}}already\s{{0,2}}allocated|{_SIZE}\s{{0,3}}is allocated by PyTorch"),
-    "active": re.compile(rf"{_SIZE}\s{{0,3}}current\s{{0,2}}active"),
-    "free": re.compile(rf"{_SIZE}\s{{0,3}}(?:is )?free\b"),
-    "allowed": re.compile(rf"{_SIZE}\s{{0,3}}allowed\b"),
-    "reserved": re.compile(rf"{_SIZE}\s{{0,3}}reserved\s{{0,2}}in\s{{0,2}}total"),
+    "wanted": regex(rf"[Tt]ried to allocate\s{{0,3}}{_SIZE}"),
+    "total": regex(rf"{_SIZE}\s{{0,3}}total\b|total capacity of\s{{0,3}}{_SIZE}"),
+    "allocated": regex(rf"{_SIZE}\s{{0,3}}already\s{{0,2}}allocated|{_SIZE}\s{{0,3}}is allocated by PyTorch"),
+    "active": regex(rf"{_SIZE}\s{{0,3}}current\s{{0,2}}active"),
+    "free": regex(rf"{_SIZE}\s{{0,3}}(?:is )?free\b"),
+    "allowed": regex(rf"{_SIZE}\s{{0,3}}allowed\b"),
+    "reserved": regex(rf"{_SIZE}\s{{0,3}}reserved\s{{0,2}}in\s{{0,2}}total"),
 }
-_UNALLOCATED = re.compile(rf"{_SIZE}\s{{0,3}}is reserved by PyTorch but unallocated")
-_DEVICE = re.compile(r"\(\s?NPU\s{1,3}(\d{1,4})\b|device id:? {0,2}(\d{1,4})\b|\bNPU (\d{1,4}) has a total")
-_RAISED = re.compile(r"Error\W|ERR\d{5}|Exception\W|NPU out of memory\.? ?(?:Tried|NPUWork|device id|Allocation)|^\W{0,3}NPU out of memory\b")
+_UNALLOCATED = regex(rf"{_SIZE}\s{{0,3}}is reserved by PyTorch but unallocated")
+_DEVICE = regex(r"\(\s?NPU\s{1,3}(\d{1,4})\b|device id:? {0,2}(\d{1,4})\b|\bNPU (\d{1,4}) has a total")
+_RAISED = regex(r"Error\W|ERR\d{5}|Exception\W|NPU out of memory\.? ?(?:Tried|NPUWork|device id|Allocation)|^\W{0,3}NPU out of memory\b")
 
 
 def parse(text: str) -> NpuOom | None:
@@ -223,7 +224,7 @@ def _whole(match: Match, rest: tuple[Match, ...]) -> str:
     return match.text + "".join(behind)
 
 
-_ADVICE = re.compile(
+_ADVICE = regex(
     r"[?？]\s*$|\b(?:if|when|in case|to|avoid|prevent|avoids|prevents|may|might|can|could|cause|causes|for|why|without)\b.{0,60}(?:NPU )?(?:out of memory|OOM)|(?:如果|若|避免|防止|可能|容易|会不会|以免|当).{0,30}(?:显存|NPU|OOM)",
     re.IGNORECASE | re.ASCII,
 )

@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from doctor.facts.model import Model, Models
 from doctor.finding import Confidence, Hit, Severity
 from doctor.logscan.signature import Matches
+from doctor.regex import regex
 
 from .served import about, listed, served
 
-_DEEPSEEK = re.compile(r"deepseek[- ]v?\d|deepseek_v\d+[.-]\d", re.IGNORECASE)
+_DEEPSEEK = regex(r"deepseek[- ]v?\d|deepseek_v\d+[.-]\d", re.IGNORECASE)
 
 
 def judge(models: Models | None, matches: Matches) -> Iterator[Hit]:

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from doctor.facts.vllm import ServeCommands
 from doctor.finding import Evidence, Hit
+from doctor.regex import regex
 
-_INVENTED = re.compile(r"(?:deepseek-ai/)?deepseek-[37]b", re.IGNORECASE)
+_INVENTED = regex(r"(?:deepseek-ai/)?deepseek-[37]b", re.IGNORECASE)
 
 
 def judge(commands: ServeCommands) -> Iterator[Hit]:

@@ -9,13 +9,14 @@ from doctor.facts.model import Model, Models
 from doctor.facts.quantisation import FLOAT, QuantDescription
 from doctor.finding import Confidence, Hit, Severity
 from doctor.logscan.signature import Matches
+from doctor.regex import regex
 
 from .served import about, listed, served
 
 _FLOATING = ("BF16", "F16", "F32", "F64")
-_KEEPS_FLOAT = re.compile(r"W(?:16|32)A|C\d|FAKQuant|INT8_DYNAMIC", re.IGNORECASE)
+_KEEPS_FLOAT = regex(r"W(?:16|32)A|C\d|FAKQuant|INT8_DYNAMIC", re.IGNORECASE)
 """Types of which the weight itself stays floating: those of activations and of the KV cache."""
-_LINEAR = re.compile(r"(?:.*\.)?(?:layers\.\d{1,4}\..*_proj|lm_head|embed_tokens)\.weight")
+_LINEAR = regex(r"(?:.*\.)?(?:layers\.\d{1,4}\..*_proj|lm_head|embed_tokens)\.weight")
 
 
 def judge(models: Models | None, matches: Matches) -> Iterator[Hit]:

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from doctor.facts.vllm import ServeCommands
 from doctor.finding import Confidence, Evidence, Hit
+from doctor.regex import regex
 
-_COMPRESSED = re.compile(r"w8a8sc", re.IGNORECASE)
+_COMPRESSED = regex(r"w8a8sc", re.IGNORECASE)
 
 
 def judge(commands: ServeCommands) -> Iterator[Hit]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 
 from doctor.facts.model import Model, Models
 from doctor.finding import Confidence, Hit
+from doctor.regex import regex
 
 from .served import about, listed
 
@@ -15,7 +15,7 @@ ALIKE = 0.9
 """Share of the layers of one kind that must have a part before a layer without it is wrong."""
 FEWEST = 4
 """Layers of one kind below which nothing can be said."""
-_LAYER = re.compile(r"(.*?\blayers\.)(\d{1,4})\.(.+)\.(?:weight|qweight|weight_packed)")
+_LAYER = regex(r"(.*?\blayers\.)(\d{1,4})\.(.+)\.(?:weight|qweight|weight_packed)")
 _MIXERS = ("linear_attn", "mamba", "conv")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
@@ -10,6 +9,7 @@ from doctor.errorcodes import CodeEntry, explain
 from doctor.facts.npu import NpuDetail
 from doctor.finding import Basis, Confidence, Evidence, Hit, Skip
 from doctor.logscan.signature import Matches
+from doctor.regex import regex
 
 WORST_FIRST = (
     "L6 SeparateNPU", "L5 RestartNPU", "PreSeparateNPU", "L4 FreeRestartNPU", "L3 RestartBusiness", "L2 RestartRequest", "SubHealth",
@@ -17,8 +17,8 @@ WORST_FIRST = (
 )  # fmt: skip
 """Handling levels of MindCluster's faultCode.json. The level of a chip is that of its worst code."""
 
-_TOKEN = re.compile(r"(?<![0-9A-Za-z])(?:0[xX])?([0-9A-Fa-f]{8})(?![0-9A-Za-z])")
-_OVER = re.compile(r"(?i)recover|resum|restor|clear|histor|恢复|历史|清除")
+_TOKEN = regex(r"(?<![0-9A-Za-z])(?:0[xX])?([0-9A-Fa-f]{8})(?![0-9A-Za-z])")
+_OVER = regex(r"(?i)recover|resum|restor|clear|histor|恢复|历史|清除")
 """A line that tells of the end of a fault, or of an old one."""
 
 

@@ -9,8 +9,9 @@ from doctor.facts.processes import ServerProcesses
 from doctor.facts.vllm import ServeCommands
 from doctor.finding import Confidence, Evidence, Hit, Skip
 from doctor.logscan.signature import Matches
+from doctor.regex import regex
 
-_OFF = re.compile(r"enable_cpu_binding[\"']?\s{0,3}:\s{0,3}false", re.IGNORECASE)
+_OFF = regex(r"enable_cpu_binding[\"']?\s{0,3}:\s{0,3}false", re.IGNORECASE)
 
 
 def judge(servers: ServerProcesses | None, machine: Machine | None, commands: ServeCommands | None, matches: Matches) -> Iterator[Hit]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from doctor.facts.profile import OpSummary
 from doctor.finding import Confidence, Hit
+from doctor.regex import regex
 
 from ._profile import seen, told
 
@@ -14,7 +15,7 @@ LIMIT = 0.15
 """Part of the device time; a proposal."""
 SMALL = 20.0
 """Microseconds on average; shorter than the launch of most operators. A proposal."""
-_FUSIBLE = re.compile(r"(?:LayerNorm|RmsNorm|Add|Mul|Cast|Softmax)(?:V\d{1,2}|s|D)?$", re.IGNORECASE)
+_FUSIBLE = regex(r"(?:LayerNorm|RmsNorm|Add|Mul|Cast|Softmax)(?:V\d{1,2}|s|D)?$", re.IGNORECASE)
 
 
 def judge(summary: OpSummary) -> Iterator[Hit]:

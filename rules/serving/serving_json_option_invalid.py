@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 
 from doctor.facts.vllm import ServeCommands
 from doctor.finding import Basis, Confidence, Evidence, Hit
 from doctor.logscan.signature import Matches, evidence_of
+from doctor.regex import regex
 
 OPTIONS = frozenset(
     {
@@ -20,10 +20,10 @@ OPTIONS = frozenset(
 NEAR = 40
 """Lines between the JSON error and the parser's frames: one traceback."""
 
-_FILLED_IN_LATER = re.compile(r"\$[\w{(]|\.\.\.|…|<[\w -]+>")
+_FILLED_IN_LATER = regex(r"\$[\w{(]|\.\.\.|…|<[\w -]+>")
 """A variable, an ellipsis or a placeholder: what the shell gives to vLLM is not known."""
 
-_SLIPS = re.compile(r"'|[“”‘’]|:\s*(?:True|False|None)\b|,\s*[}\]]|\{\s*[A-Za-z_]\w*\s*:")
+_SLIPS = regex(r"'|[“”‘’]|:\s*(?:True|False|None)\b|,\s*[}\]]|\{\s*[A-Za-z_]\w*\s*:")
 
 
 def judge(matches: Matches, commands: ServeCommands | None) -> Iterator[Hit]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from doctor.facts.target import Packages
 from doctor.finding import Confidence, Evidence, Hit, Skip
+from doctor.regex import regex
 
-_NUMBERS = re.compile(r"(\d+(?:\.\d+){1,2})")
+_NUMBERS = regex(r"(\d+(?:\.\d+){1,2})")
 
 
 def judge(packages: Packages) -> Iterator[Hit]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from doctor.facts.npu import NpuPresence
 from doctor.facts.target import Packages, TorchBuild
 from doctor.finding import Confidence, Evidence, Hit, Severity, Skip
+from doctor.regex import regex
 
-_NVIDIA = re.compile(r"nvidia-\w+-cu\d+")
+_NVIDIA = regex(r"nvidia-\w+-cu\d+")
 
 
 def judge(torch: TorchBuild, packages: Packages, presence: NpuPresence | None) -> Iterator[Hit]:

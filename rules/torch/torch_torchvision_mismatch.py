@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from doctor.facts.target import Packages
 from doctor.finding import Evidence, Hit, Severity, Skip
+from doctor.regex import regex
 
-_MINOR = re.compile(r"(\d+)\.(\d+)")
+_MINOR = regex(r"(\d+)\.(\d+)")
 _OFFSET = 15
 
 

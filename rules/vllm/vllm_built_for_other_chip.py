@@ -11,6 +11,7 @@ from doctor.facts.container import RunCommand, RunCommands
 from doctor.facts.npu import Chip
 from doctor.facts.target import AscendBuild
 from doctor.finding import Confidence, Evidence, Hit, Severity, Skip
+from doctor.regex import regex
 
 _TYPES = {"a2": "a2", "a3": "a3", "310p": "310p", "a5": "950"}
 _SOCS = (("ascend910_93", "a3"), ("ascend910b", "a2"), ("ascend310p", "310p"), ("ascend950", "950"))
@@ -18,7 +19,7 @@ _SOCS = (("ascend910_93", "a3"), ("ascend910b", "a2"), ("ascend310p", "310p"), (
 
 _TAGS = {"310p": "310p", "a2": "a2", "a3": "a3", "a5": "950", "950": "950", "910b": "a2", "910c": "a3"}
 """Parts of an image's tag that name a chip family: vllm-ascend:v0.18.0-a3-openeuler, llamafactory:latest-npu-a2."""
-_OFFICIAL = re.compile(r"(?:^|/)ascend/vllm-ascend:v?\d[\w.]*(?:-openeuler)?$", re.IGNORECASE)
+_OFFICIAL = regex(r"(?:^|/)ascend/vllm-ascend:v?\d[\w.]*(?:-openeuler)?$", re.IGNORECASE)
 """A tag of the project's registry that names no chip: built for A2."""
 
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from doctor import compat
 from doctor.facts.target import Environment, Packages
 from doctor.finding import Evidence, Hit, Skip
+from doctor.regex import regex
 from doctor.versions import Scheme, parse
 
-_PEP_440 = re.compile(r"v?\d{1,4}(?:\.\d{1,6}){0,4}(?:(?:a|b|rc)\d{1,4})?(?:\.post\d{1,4})?(?:\.dev\d{1,6})?(?:\+[A-Za-z0-9.]{1,60})?")
+_PEP_440 = regex(r"v?\d{1,4}(?:\.\d{1,6}){0,4}(?:(?:a|b|rc)\d{1,4})?(?:\.post\d{1,4})?(?:\.dev\d{1,6})?(?:\+[A-Za-z0-9.]{1,60})?")
 """vllm-ascend reads the variable with packaging.version, which takes nothing else."""
 
 
