@@ -21,7 +21,6 @@ from textual.command import CommandPalette
 from textual.screen import Screen
 from textual.theme import Theme
 
-from doctor.finding import Evidence
 from doctor.locale import Speak
 from doctor.text import clean
 from doctor.tui.driver import FrugalDriver, TerminalDriver
@@ -38,6 +37,7 @@ from doctor.tui.words import speaker
 
 if TYPE_CHECKING:
     from doctor.examine import Selection
+    from doctor.finding import Evidence
     from doctor.report.model import Report
     from doctor.tui.fixjob import Making
 

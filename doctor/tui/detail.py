@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from doctor.finding import Confidence, Evidence, Finding, Outcome
-from doctor.fix import Fix
 from doctor.locale import Speak
 from doctor.report.style import Style, padded, short
 from doctor.said import said
@@ -22,7 +20,9 @@ from doctor.tui.words import speaker
 
 if TYPE_CHECKING:
     from doctor.diagnosis import Cause
+    from doctor.finding import Evidence, Finding
     from doctor.firsterror import FirstError
+    from doctor.fix import Fix
     from doctor.report.model import Report
     from doctor.rule import Rule
 
@@ -167,6 +167,8 @@ class Detail:
         return dict(self.report.examination.book.rules) if self.report else {}
 
     def _verdict(self, row: Row) -> Iterator[Line]:
+        from doctor.finding import Outcome
+
         assert row.verdict is not None
         verdict, rule = row.verdict, self._rules.get(row.rule)
         yield from self._head(row.state, row.rule)
@@ -246,6 +248,8 @@ def commands(finding: Finding) -> str:
 
 def doubtful(report: Report) -> bool:
     """Whether several causes are possible and the first is none that is certain."""
+    from doctor.finding import Confidence
+
     found = [cause.finding.confidence for cause in report.examination.causes]
     return bool(found) and found[0] is Confidence.POSSIBLE and found.count(Confidence.POSSIBLE) > 1
 

@@ -7,15 +7,15 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from doctor.finding import Finding, Outcome, Verdict
-from doctor.fix import Fix
 from doctor.locale import Speak
 from doctor.report.style import short
 from doctor.words import Words
 
 if TYPE_CHECKING:
     from doctor.diagnosis import Cause
+    from doctor.finding import Finding, Verdict
     from doctor.firsterror import FirstError
+    from doctor.fix import Fix
     from doctor.report.model import Report
     from doctor.rule import Rule
 
@@ -70,6 +70,7 @@ def findings_of(report: Report) -> Known:
 def rows_of(report: Report, shown: Shown, before: Known | None = None) -> Iterator[Row]:
     """Causes with their symptoms, what no rule explains, what broke; then, where asked for, what was skipped and what passed."""
     from doctor.checkup import NO_LOG
+    from doctor.finding import Outcome
 
     rules = report.examination.book.rules
     for cause in report.examination.causes:
@@ -88,6 +89,8 @@ def rows_of(report: Report, shown: Shown, before: Known | None = None) -> Iterat
 
 def rows_so_far(verdicts: Iterable[Verdict], rules: Mapping[str, Rule]) -> Iterator[Row]:
     """What a running examination has found, in the order of the rules; causes and symptoms part at its end."""
+    from doctor.finding import Outcome
+
     for verdict in verdicts:
         for finding in verdict.findings:
             yield _finding_row(finding, rules.get(finding.rule))
@@ -134,6 +137,8 @@ def _titled(finding: Finding) -> Words:
 
 
 def _verdict_row(verdict: Verdict, rule: Rule | None) -> Row:
+    from doctor.finding import Outcome
+
     state = {Outcome.BROKEN: "BROKEN", Outcome.SKIPPED: "SKIP"}.get(verdict.outcome, "PASS")
     title = rule.title if rule else Words("", "")
     why = verdict.why.strip().rpartition("\n")[2]

@@ -11,10 +11,13 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from typing import TYPE_CHECKING
 
-from doctor.finding import Verdict
 from doctor.host import READ_LIMIT, RUN_TIMEOUT, FileInfo, Host, Listener, Output, Process, Unavailable
 from doctor.text import clean_line
+
+if TYPE_CHECKING:
+    from doctor.finding import Verdict
 
 
 class Stopped(BaseException):
