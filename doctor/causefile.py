@@ -98,7 +98,7 @@ def build(plain: Mapping[str, Any], area: str, name: str) -> Rule:
             why=_words(plain["why"]),
             checks=_words(plain["checks"]) if "checks" in plain else None,
             example=str(plain.get("example", "")),
-            decisions=tuple(_decision(item, name) for item in _list(plain.get("decide", []))),
+            decisions=decisions_of(plain, name),
             patterns={key: _strings(value) for key, value in dict(plain.get("patterns", {})).items()},
             explains=_strings(plain.get("explains", [])),
             yields_to=_strings(plain.get("yields_to", [])),
@@ -114,6 +114,11 @@ def build(plain: Mapping[str, Any], area: str, name: str) -> Rule:
         if isinstance(problem, CauseFileError):
             raise
         raise CauseFileError(name, 0, str(problem)) from None
+
+
+def decisions_of(plain: Mapping[str, Any], name: str) -> tuple[Decision, ...]:
+    """What stands under `decide`. Raises as the errors that `build` tells in its own way."""
+    return tuple(_decision(item, name) for item in _list(plain.get("decide", [])))
 
 
 def _decision(item: Any, name: str) -> Decision:

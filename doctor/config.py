@@ -19,11 +19,6 @@ from doctor.finding import Severity
 from doctor.locale import Speak
 from doctor.policy import Policy, Suppression
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-
 FILE, PYPROJECT = "doctor.toml", "pyproject.toml"
 LIMIT = 1024 * 1024
 """Bytes of a configuration."""
@@ -94,6 +89,10 @@ def _has_table(path: Path) -> bool:
 
 
 def _table(path: Path) -> Mapping[str, Any]:
+    if sys.version_info >= (3, 11):  # here: most machines have no configuration
+        import tomllib
+    else:
+        import tomli as tomllib
     try:
         data = path.read_bytes()
     except OSError as problem:

@@ -64,8 +64,12 @@ class _Later:
         if rule is None:
             return self
         known: Known = rule.__dict__["_known"]
-        built = causefile.build(json.loads(known.plain), known.name.partition("/")[0], known.name)
-        rule.__dict__.update({**vars(built), **rule.__dict__})
+        plain = json.loads(known.plain)
+        if self._name == "decisions":  # of every rule that facts decide, and of most nothing more
+            rule.__dict__["decisions"] = causefile.decisions_of(plain, known.name)
+        else:
+            built = causefile.build(plain, known.name.partition("/")[0], known.name)
+            rule.__dict__.update({**vars(built), **rule.__dict__})
         return rule.__dict__[self._name]
 
 

@@ -14,10 +14,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
-from packaging.version import VERSION_PATTERN, InvalidVersion
-from packaging.version import Version as PackageVersion
-
 from doctor.regex import regex
 
 
@@ -125,15 +121,22 @@ def _part(stage: str, digits: str) -> tuple[int, int]:
 
 # Packages.
 
-_PREFIX = regex(VERSION_PATTERN, re.VERBOSE | re.IGNORECASE)
+@functools.cache
+def _prefix() -> re.Pattern[str]:
+    from packaging.version import VERSION_PATTERN
+
+    return re.compile(VERSION_PATTERN, re.VERBOSE | re.IGNORECASE)
 
 
 def _parse_package(text: str, stripped: str) -> Version | None:
+    from packaging.version import InvalidVersion  # here: what has no version of a package does without it
+    from packaging.version import Version as PackageVersion
+
     try:
         version = PackageVersion(stripped)
     except InvalidVersion:
         # Home-made suffixes (2.5.1-patched_by_us): what comes before them is still a version.
-        prefix = _PREFIX.match(stripped)
+        prefix = _prefix().match(stripped)
         if not prefix or any(map(str.isspace, stripped)):
             return None
         version = PackageVersion(prefix[0])
@@ -201,6 +204,8 @@ def _package_test(sign: str, wanted: str) -> _Test | None:
         limit = None if "*" in wanted else parse(wanted, Scheme.PACKAGE)
         compare_versions = _OPERATORS[sign]
         return None if limit is None else lambda version: compare_versions(version, limit)
+    from packaging.specifiers import InvalidSpecifier, SpecifierSet
+
     try:
         specifiers = SpecifierSet(sign + wanted, prereleases=True)
     except InvalidSpecifier:
