@@ -83,7 +83,8 @@ def reported(
     if options.outputs:
         unwritten = write_all(((path, _rendered(name, report, options, Style())) for name, path in options.outputs), options.speak)
         report = model.build(run, judged, host_summary, [*problems, *unwritten], recorded, suppressed)
-    return Answer(_rendered(options.format, report, options, options.style), _exit_code(options, report))
+    name = "json" if options.as_json else options.format
+    return Answer(_rendered(name, report, options, options.style), _exit_code(options, report))
 
 
 def _rendered(name: str, report: Report, options: Options, style: Style) -> str:
