@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -36,6 +37,7 @@ def test_modules_of_the_current_folder_and_of_pythonpath_are_not_loaded(tmp_path
 
 def test_only_what_changes_a_machine_is_isolated(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(sys, "flags", SimpleNamespace(isolated=0))  # the tests themselves may run isolated
     assert wanted(["fix", "x", "--apply"]) and wanted(["undo"])
     assert not wanted(["fix", "x"]) and not wanted(["check"])
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
