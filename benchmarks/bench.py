@@ -129,6 +129,15 @@ def growing(_python: str, doctor: str, folder: Path, runs: int, megabytes: int) 
     yield Promise("ten times the log / the log", much.seconds / little.seconds, 10)
 
 
+def others(python: str, doctor: str, folder: Path, runs: int) -> Iterator[Promise]:
+    """What the rooms promise of themselves: the app, the watch, fleets."""
+    from benchmarks import fleet, tui, watch
+
+    yield from (Promise(*row) for row in tui.measure(python, [doctor], folder, runs))
+    yield from (Promise(*row) for row in watch.promises())
+    yield from (Promise(*row) for row in fleet.promises())
+
+
 def table(promises: Sequence[Promise]) -> str:
     rows = [f"| {one.name} | {one.measured:.2f} {one.unit} | {one.limit:.3g} {one.unit} | {'kept' if one.kept else 'NOT KEPT'} |" for one in promises]
     return "\n".join(["| what | measured | wanted at most | |", "|---|---|---|---|", *rows]) + "\n"
@@ -144,7 +153,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=9, help="rounds of which the median is taken; a third of them for large logs (default: 9)")
     parser.add_argument("--megabytes", type=int, default=1000, help="size of the large logs; five of them lie in the temporary folder (default: 1000)")
-    parser.add_argument("--only", choices=("starting", "checking", "scanning", "growing"), action="append", help="measure only this part")
+    parser.add_argument("--only", choices=("starting", "checking", "scanning", "growing", "others"), action="append", help="measure only this part")
     parser.add_argument("--write", action="store_true", help="also write benchmarks/results.md")
     options = parser.parse_args()
     runs, few = max(1, options.runs), max(1, options.runs // 3)
@@ -157,6 +166,7 @@ def main() -> int:
             "checking": checking(*where, runs),
             "scanning": scanning(*where, few, options.megabytes),
             "growing": growing(*where, few, options.megabytes),
+            "others": others(*where, few),
         }
         promises = [one for part in options.only or parts for one in parts[part]]
     result = table(promises)

@@ -74,7 +74,7 @@ def _gathered(
 
     book = rulebook()
     host, sources = host_and_logs(options, recorded, root)
-    results = [*_results(included, say), *([] if recorded or root else _watched())]
+    results = [*_results(included, say), *([] if recorded or root else [*_watched(), *_smoked()])]
     wanted = Gathering(
         redaction, python, selection(options, book), options.language, tuple(results), find_logs=not (recorded or root), started=options.started
     )
@@ -114,6 +114,18 @@ def _watched() -> list[tuple[str, str, str]]:
     lines = data.decode("utf-8", "replace").split("\n")
     text = "\n".join(lines if len(data) < WATCHED else lines[1:])
     return [("watch:newest", "results/watch.ndjson", clean(text))] if text.strip() else []
+
+
+def _smoked() -> list[tuple[str, str, str]]:
+    """The result of the newest smoke test, if there was ever one here."""
+    from doctor.watch.background import newest_smoke
+
+    try:
+        data = newest_smoke(os.environ, os.geteuid()).read_bytes()[: LARGEST_INCLUDED + 1]
+    except OSError:
+        return []
+    text = clean(data.decode("utf-8", "replace"))
+    return [("smoke:newest", "results/smoke.json", text)] if 0 < len(data) <= LARGEST_INCLUDED else []
 
 
 def _written(options: Options, say: Speak, gathered: Gathered, file: str | None) -> Answer:

@@ -100,8 +100,11 @@ def write_all(texts: Iterable[tuple[str, str]], speak: Speak) -> list[str]:
     return problems
 
 
-def replace_file(path: str, text: str) -> None:
-    """Puts the text in the place of the file at once, so that nobody reads half of it; a device or a pipe is written to."""
+def replace_file(path: str, text: str, mode: int = 0o666) -> None:
+    """Puts the text in the place of the file at once, so that nobody reads half of it; a device or a pipe is written to.
+
+    `mode` as far as the umask allows it.
+    """
     with contextlib.suppress(FileNotFoundError):
         if not stat.S_ISREG(os.stat(path).st_mode):
             with open(path, "w", encoding="utf-8", errors="replace") as stream:
@@ -114,7 +117,7 @@ def replace_file(path: str, text: str) -> None:
     try:
         with open(handle, "w", encoding="utf-8", errors="replace") as stream:
             stream.write(text)
-        os.chmod(temporary, 0o666 & ~mask)
+        os.chmod(temporary, mode & ~mask)
         os.replace(temporary, target)
     except BaseException:
         with contextlib.suppress(OSError):

@@ -57,6 +57,11 @@ def state_folder(environ: Mapping[str, str], euid: int) -> Path:
     return Path(base) / "ascend-doctor" / "watch"
 
 
+def newest_smoke(environ: Mapping[str, str], euid: int) -> Path:
+    """Where the result of the newest smoke test is kept, beside the folder of the watches."""
+    return state_folder(environ, euid).parent / "smoke" / "newest.json"
+
+
 def start_ticks(pid: int) -> int | None:
     """When a process started; None where there is none (or it is dead and only not reaped)."""
     try:

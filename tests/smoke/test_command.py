@@ -93,3 +93,18 @@ def test_the_report_to_send_back() -> None:
     done = doctor("--report", "--level", "1", "--device", "cpu", "--python", sys.executable, "-q")
     assert "Report of a smoke test" in done.stdout and "ascend-doctor:" in done.stdout and "level 1" in done.stdout
     assert str(Path.home()) not in done.stdout or str(Path.home()) == "/"
+
+
+def test_the_newest_result_is_kept_and_goes_into_a_bundle(state: Path) -> None:
+    done = doctor("--level", "1", "--device", "cpu", "--python", sys.executable, "--json")
+    kept = state / "ascend-doctor" / "smoke" / "newest.json"
+    assert json.loads(kept.read_text(encoding="utf-8")) == json.loads(done.stdout)["smoke"]
+    assert kept.stat().st_mode & 0o777 == 0o600
+    preview = subprocess.run([sys.executable, "-m", "doctor", "bundle", "--dry-run", "--json"], capture_output=True, text=True, timeout=300, check=False)
+    assert '"smoke:newest"' in preview.stdout, preview.stderr
+
+
+def test_where_nothing_can_be_kept_the_test_goes_on(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    done = doctor("--level", "1", "--device", "cpu", "--python", sys.executable, "--json", env={"XDG_STATE_HOME": str(tmp_path / "file")})
+    assert json.loads(done.stdout)["smoke"]
