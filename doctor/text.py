@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 import unicodedata
-
-from doctor.regex import regex
 
 _INVISIBLE = (
     "\u061c"  # Arabic letter mark
@@ -23,21 +22,21 @@ _INVISIBLE = (
     "\U000e0000-\U000e007f"  # tags
 )
 _UNSAFE = "\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff" + _INVISIBLE
-_DIRTY = regex(f"[{_UNSAFE}]")
+_DIRTY = re.compile(f"[{_UNSAFE}]")
 
 # A control string (OSC, DCS, SOS, PM, APC) goes as a whole only when it is closed within its line; of an open one only the introducer
 # goes, so that nobody can hide the rest of a log. Its body holds no control character, which keeps the scan linear. The pattern starts
 # with one set of characters, and looks back at the one it found, because `re` skips ahead fast over text only for such a start.
 _CLOSED = "[^\x00-\x1f\x7f-\x9f]*(?:\x07|\x1b\\\\|\x9c)"
 _PARAMETERS = "[0-?]*[ -/]*[@-~]?"
-_STRIP = regex(
+_STRIP = re.compile(
     f"[{_UNSAFE}](?:"
     rf"(?<=\x1b)(?:[\]PX^_]{_CLOSED}|\[{_PARAMETERS}|[ -/]*[0-~]?)"
     rf"|(?<=\x9b){_PARAMETERS}"
     rf"|(?<=[\x90\x98\x9d-\x9f]){_CLOSED}"
     ")?"
 )
-_NEWLINE = regex("\r+\n?|[\u2028\u2029]")
+_NEWLINE = re.compile("\r+\n?|[\u2028\u2029]")
 _ASCII_CONTROLS = bytes([*range(0x09), *range(0x0B, 0x20), 0x7F])
 
 
@@ -94,9 +93,9 @@ def _fit(text: str, cells: int) -> str:
     return text
 
 
-_CJK = regex("[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]")
-_BEYOND_ASCII = regex("[\x80-\ufffc\ufffe-\U0010ffff]")
-_GB2312 = regex(rb"[\xa1-\xf7][\xa1-\xfe]")
+_CJK = re.compile("[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]")
+_BEYOND_ASCII = re.compile("[\x80-\ufffc\ufffe-\U0010ffff]")
+_GB2312 = re.compile(rb"[\xa1-\xf7][\xa1-\xfe]")
 _ASCII = bytes(range(0x80))
 
 
