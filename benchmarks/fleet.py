@@ -16,7 +16,7 @@ from doctor.fleet.judge import Asked, judge, judge_all
 from doctor.rulebook import load
 
 HOSTS = Path(__file__).resolve().parents[1] / "fixtures" / "hosts"
-NODES = 200
+NODES = 1000
 LIMIT = 1.1
 
 
