@@ -28,7 +28,7 @@ from doctor.tui.bundlejob import PROFILES, Written, gathered, written
 from doctor.tui.fixjob import Told
 from doctor.tui.job import HostJob, Job
 from doctor.tui.keys import Key, bindings
-from doctor.tui.screens.base import DoctorScreen
+from doctor.tui.screens.paned import PanedScreen
 from doctor.tui.watch import Watch
 from doctor.tui.widgets.confirmbox import ConfirmBox
 from doctor.tui.widgets.keybar import KeyBar
@@ -41,7 +41,7 @@ LEAST_NAME = 20
 """Cells of an item's name."""
 
 
-class BundleScreen(DoctorScreen):
+class BundleScreen(PanedScreen):
     """Gathers what is known of a job's machine and offers it."""
 
     KEYS: ClassVar[tuple[Key, ...]] = (
@@ -308,12 +308,6 @@ class BundleScreen(DoctorScreen):
 
     def action_copy(self) -> None:
         self.doctor.copy(self.plain_text())
-
-    def action_detail_down(self) -> None:
-        self.query_one("#pane", VerticalScroll).scroll_page_down(animate=False)
-
-    def action_detail_up(self) -> None:
-        self.query_one("#pane", VerticalScroll).scroll_page_up(animate=False)
 
 
 def _middle(text: str, cells: int) -> str:

@@ -24,14 +24,14 @@ from doctor.tui.background import behind
 from doctor.tui.fixjob import Making, Place, Planned, Told, planned
 from doctor.tui.fixview import Pair, PlanView, fix_speaker, outcome, progress, sentence, steps_of
 from doctor.tui.keys import Key, bindings
-from doctor.tui.screens.base import DoctorScreen
+from doctor.tui.screens.paned import PanedScreen
 from doctor.tui.widgets.confirmbox import YES, ConfirmBox
 from doctor.tui.widgets.keybar import KeyBar
 
 APPLY_KEY = "ctrl+a"
 
 
-class FixScreen(DoctorScreen):
+class FixScreen(PanedScreen):
     """The fix of one rule's finding at a place."""
 
     KEYS: ClassVar[tuple[Key, ...]] = (
@@ -347,12 +347,6 @@ class FixScreen(DoctorScreen):
             self.say("fix_busy")
         else:
             super().action_back()
-
-    def action_detail_down(self) -> None:
-        self.query_one("#pane", VerticalScroll).scroll_page_down(animate=False)
-
-    def action_detail_up(self) -> None:
-        self.query_one("#pane", VerticalScroll).scroll_page_up(animate=False)
 
     def action_plan_down(self) -> None:
         self.query_one("#plan", VerticalScroll).scroll_page_down(animate=False)

@@ -21,7 +21,7 @@ from doctor.tui.background import behind
 from doctor.tui.fixjob import Making, Place, Told, journal
 from doctor.tui.fixview import fix_speaker, outcome, progress, sentence
 from doctor.tui.keys import Key, bindings
-from doctor.tui.screens.base import DoctorScreen
+from doctor.tui.screens.paned import PanedScreen
 from doctor.tui.widgets.confirmbox import YES, ConfirmBox
 from doctor.tui.widgets.keybar import KeyBar
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from doctor.apply.journal import Transaction
 
 
-class HistoryScreen(DoctorScreen):
+class HistoryScreen(PanedScreen):
     """The journal of a place."""
 
     KEYS: ClassVar[tuple[Key, ...]] = (
@@ -216,12 +216,6 @@ class HistoryScreen(DoctorScreen):
 
     def action_copy(self) -> None:
         self.doctor.copy(self.plain_text() if self._transactions else "")
-
-    def action_detail_down(self) -> None:
-        self.query_one("#pane", VerticalScroll).scroll_page_down(animate=False)
-
-    def action_detail_up(self) -> None:
-        self.query_one("#pane", VerticalScroll).scroll_page_up(animate=False)
 
 
 __all__ = ["HistoryScreen"]
