@@ -27,7 +27,8 @@ CLI = "import sys; from vllm.entrypoints.cli.main import main; sys.argv[0] = 'vl
 MODEL = "import sys, torch; sys.path.insert(0, sys.argv[1]); import tiny_model; tiny_model.write(torch, sys.argv[2], 'float32', 8)"
 READY = 900.0
 """Seconds that a start may take: half a minute on an idle machine, many times that on a busy one."""
-WATCHED = 90
+WATCHED, TIMES = 90, 4
+"""Seconds of one watch, and how many of them at most."""
 
 pytestmark = pytest.mark.skipif(not PYTHON, reason="no vLLM: see `make test-vllm`")
 
@@ -103,21 +104,30 @@ def loaded(port: int, model: Path) -> Iterator[None]:
 
 
 def watch(pid: int, folder: Path) -> dict[str, Any]:
-    done = subprocess.run(
-        [sys.executable, "-m", "doctor", "watch", "--pid", str(pid), "--every", "1s", "--for", f"{WATCHED}s", "--samples", str(folder / "s.ndjson"), "--json", "--npu-every", "0", "--fail-on", "never"],
-        cwd=ROOT, capture_output=True, text=True, timeout=WATCHED + 120,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    found: dict[str, Any] = json.loads(done.stdout)
+    """What a watch says. On a starved machine samples come seldom: then it goes on with the same file, until every class has enough of them."""
+    for _ in range(TIMES):
+        done = subprocess.run(
+            [sys.executable, "-m", "doctor", "watch", "--pid", str(pid), "--every", "1s", "--for", f"{WATCHED}s", "--samples", str(folder / "s.ndjson"), "--json", "--npu-every", "0", "--fail-on", "never"],
+            cwd=ROOT, capture_output=True, text=True, timeout=WATCHED + 120,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        found: dict[str, Any] = json.loads(done.stdout)
+        if "too short" not in verdicts(found).values():
+            break
     return found
+
+
+def verdicts(found: dict[str, Any]) -> dict[str, str]:
+    """Of the private memory of each process class."""
+    return {group["class"]: group["verdict"] for group in found["watch"]["classes"] if group["quantity"] == "private"}
 
 
 def test_a_healthy_server_under_load_gives_no_alarm(model: Path, tmp_path: Path) -> None:
     with served(model, tmp_path) as (pid, port), loaded(port, model):
         found = watch(pid, tmp_path)
-    classes = {group["class"]: group["verdict"] for group in found["watch"]["classes"] if group["quantity"] == "private"}
+    classes = verdicts(found)
     assert {"api", "engine", "worker"} <= set(classes)
-    assert set(classes.values()) <= {"no leak", "too short"} and classes["worker"] == classes["api"] == "no leak"
+    assert set(classes.values()) <= {"no leak", "too short"} and classes["worker"] == classes["api"] == "no leak", found["watch"]
     assert found["watch"]["stalls"] == []
     assert {signal["name"]: signal["state"] for signal in found["watch"]["signals"]}["preemption"] == "ok"
 
@@ -125,6 +135,6 @@ def test_a_healthy_server_under_load_gives_no_alarm(model: Path, tmp_path: Path)
 def test_an_injected_leak_is_found_in_the_workers(model: Path, tmp_path: Path) -> None:
     with served(model, tmp_path, "--logits-processors", "leaking_processor:Leaking") as (pid, port), loaded(port, model):
         found = watch(pid, tmp_path)
-    classes = {group["class"]: group["verdict"] for group in found["watch"]["classes"] if group["quantity"] == "private"}
-    assert classes["worker"] in ("leak", "critical") and classes["api"] == classes["engine"] == "no leak"
+    classes = verdicts(found)
+    assert classes["worker"] in ("leak", "critical") and classes["api"] == classes["engine"] == "no leak", found["watch"]
     assert found["causes"][0]["rule"] == "leak-worker-rss-growth"
