@@ -10,123 +10,18 @@ import argparse
 import os
 import platform
 import re
-import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from benchmarks.inputs import compressed, faulty_log, large_log, many_files, small_log
-from benchmarks.measuring import Promise, as_installed, in_turn, one_core, sample
+from benchmarks.growing import growing
+from benchmarks.measuring import Promise, as_installed
+from benchmarks.scanning import scanning
+from benchmarks.starting import checking, starting
 
 HERE = Path(__file__).resolve().parent
-HOST = HERE.parent / "fixtures" / "hosts" / "a3-healthy"
 WORSE = 4 / 3
-FILES = 2000
-
-LITERALS = "from doctor.rulebook import load; print('\\n'.join(sorted({l for ls in load().literals.values() for l in ls})))"
-FACTS = """
-import sys
-from pathlib import Path
-from doctor.cli import run
-import doctor.rulebook
-if sys.argv[1] == "facts":
-    doctor.rulebook.load = lambda: doctor.rulebook.Rulebook({}, {})
-    import doctor.examine as examine
-    from doctor.facts import providers
-    finish = examine._finish
-    def read(kind, label, sets, *rest):
-        for one in sets:
-            for fact in providers():
-                one.facts.get(fact)
-        return finish(kind, label, sets, *rest)
-    examine._finish = read
-sys.exit(run(["--json", "--from", sys.argv[2]]))
-"""
-"""Doctor with its rules, or with all facts read and no rule at all."""
-
-
-def starting(python: str, doctor: str, folder: Path, runs: int) -> Iterator[Promise]:
-    """What a user waits for before anything is looked at, and the checks."""
-    log = folder / "small.log"
-    small_log(log)
-    nothing, version, usage, read = in_turn(
-        [
-            lambda: sample([python, "-c", "pass"]),
-            lambda: sample([doctor, "--version"]),
-            lambda: sample([doctor, "--help"]),
-            lambda: sample([doctor, "log", str(log)]),
-        ],
-        runs,
-    )
-    yield Promise("`doctor --version` / `python -c pass`", version.seconds / nothing.seconds, 3)
-    yield Promise("`doctor --help` / `python -c pass`", usage.seconds / nothing.seconds, 3)
-    yield Promise("`doctor log`, 100 kB / `python -c pass`", read.seconds / nothing.seconds, 8)
-
-
-def checking(python: str, doctor: str, _folder: Path, runs: int) -> Iterator[Promise]:
-    """A check of this machine and of a recorded one."""
-    commands = [
-        lambda: sample([doctor, "--json"]),
-        lambda: sample([python, "-c", FACTS, "rules", str(HOST)]),
-        lambda: sample([python, "-c", FACTS, "facts", str(HOST)], accepted=(0, 1, 3)),  # 3: no rule could look
-    ]
-    other = shutil.which("msprechecker")
-    if other:
-        commands.append(lambda: sample([str(other), "precheck"]))
-    check, rules, facts, *yardstick = in_turn(commands, runs)
-    if yardstick:
-        yield Promise("`doctor --json` / `msprechecker precheck`, this machine", check.seconds / yardstick[0].seconds, 1)
-    else:
-        print("Left out: msprechecker is not on PATH (pip install msprechecker==0.4.0 into an environment of its own).", file=sys.stderr)
-    yield Promise("`doctor --json` / its facts without rules, a recorded server", rules.seconds / facts.seconds, 1.3)
-    yield Promise("`doctor --json`, this machine, peak memory", check.megabytes, 80, "MB")
-
-
-def scanning(python: str, doctor: str, folder: Path, runs: int, megabytes: int) -> Iterator[Promise]:
-    """Large logs."""
-    plain, faulty, files = folder / "large.log", folder / "faulty.log", folder / "files"
-    large_log(plain, megabytes)
-    faulty_log(faulty, megabytes)
-    many_files(files, megabytes, FILES)
-    as_gzip, as_zstd = compressed(plain)
-    (folder / "literals").write_text(sample([python, "-c", LITERALS]).output, encoding="utf-8")
-    log = [doctor, "log"]
-    commands = [
-        lambda: sample([*log, str(plain)], one_core),
-        lambda: sample([*log, str(faulty)], one_core),
-        lambda: sample([*log, str(files)], one_core),
-        lambda: sample([*log, str(as_gzip)], one_core),
-        lambda: sample([*log, str(as_zstd)], one_core),
-        lambda: sample(["gzip", "-dc", str(as_gzip)], one_core),
-        lambda: sample([python, "-c", "import sys,zstandard; zstandard.ZstdDecompressor().copy_stream(open(sys.argv[1],'rb'),open('/dev/null','wb'))", str(as_zstd)], one_core),
-        lambda: sample([*log, str(plain)]),
-    ]
-    ripgrep = shutil.which("rg")
-    if ripgrep:
-        commands.append(lambda: sample([str(ripgrep), "-c", "-F", "-f", str(folder / "literals"), str(plain)], one_core))
-    one, dirty, many, unzipped, unzstd, gzip_alone, zstd_alone, two, *yardstick = in_turn(commands, runs)
-    size = f"{megabytes} MB"
-    if yardstick:
-        yield Promise(f"`doctor log` / `rg -c -F -f`, {size}, one core", one.seconds / yardstick[0].seconds, 1)
-    else:
-        print("Left out: rg (ripgrep) is not on PATH.", file=sys.stderr)
-    yield Promise(f"`doctor log`, {size}, peak memory", one.megabytes, 200, "MB")
-    yield Promise(f"1% matching lines / few, {size}", dirty.seconds / one.seconds, 3)
-    yield Promise(f"{FILES} files / one, {size}", many.seconds / one.seconds, 3)
-    yield Promise(f"gzip / (gunzip + 1.3 × plain), {size}", unzipped.seconds / (gzip_alone.seconds + 1.3 * one.seconds), 1)
-    yield Promise(f"zstd / (unzstd + 1.3 × plain), {size}", unzstd.seconds / (zstd_alone.seconds + 1.3 * one.seconds), 1)
-    if len(os.sched_getaffinity(0)) > 1:
-        yield Promise(f"all cores / one core, time, {size}", two.seconds / one.seconds, 1 / 1.7)
-
-
-def growing(_python: str, doctor: str, folder: Path, runs: int, megabytes: int) -> Iterator[Promise]:
-    """Time against size: ten times the log takes at most ten times as long."""
-    small, large = folder / "tenth.log", folder / "whole.log"
-    large_log(small, max(1, megabytes // 10))
-    large_log(large, max(10, megabytes))
-    little, much = in_turn([lambda: sample([doctor, "log", str(small)], one_core), lambda: sample([doctor, "log", str(large)], one_core)], runs)
-    yield Promise("ten times the log / the log", much.seconds / little.seconds, 10)
 
 
 def others(python: str, doctor: str, folder: Path, runs: int) -> Iterator[Promise]:
