@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from doctor.facts.leftovers import Segment, Segments
+from doctor.facts.vllm import VllmProcesses
 from doctor.rulepackage import rules_package
 
 rules_package()
@@ -113,3 +115,14 @@ def test_an_observation_counts(text: str, where: str, who: str) -> None:
 )
 def test_questions_denials_and_advice_do_not(text: str) -> None:
     assert growth.read(text) is None
+
+
+@pytest.mark.parametrize(
+    ("names", "found"),
+    [(["psm_0a1b2c3d"], True), (["sem.mp-7ugmg257"], False), ([f"sem.mp-x{number:06}" for number in range(60)], True), ([], False)],
+    ids=["a segment", "one semaphore", "sixty semaphores", "nothing"],
+)
+def test_a_lone_semaphore_in_shared_memory_is_no_leftover(names: list[str], found: bool) -> None:
+    stale: Any = importlib.import_module("doctor.rules.leak.leak_shm_stale_segments")
+    segments = Segments(tuple(Segment(f"/dev/shm/{name}", 32, age=7200.0) for name in names))
+    assert bool(list(stale.judge({"leaked": ()}, segments, VllmProcesses(())))) is found

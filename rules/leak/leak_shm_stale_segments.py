@@ -11,6 +11,8 @@ from doctor.logscan.signature import Matches, evidence_of
 
 OLD = 600.0
 """Seconds without a change: what is younger may belong to a start that is under way."""
+HARMLESS = 50
+"""So many semaphores of Python's multiprocessing, of 32 bytes each, hurt nobody: any program that was killed leaves one."""
 
 
 def judge(matches: Matches, segments: Segments | None, processes: VllmProcesses | None) -> Iterator[Hit]:
@@ -20,7 +22,7 @@ def judge(matches: Matches, segments: Segments | None, processes: VllmProcesses 
     if segments is None or processes is None or processes.processes:
         return
     stale = [segment for segment in segments.found if segment.age is not None and segment.age >= OLD]
-    if not stale:
+    if all("/sem." in segment.path for segment in stale) and len(stale) < HARMLESS:
         return
     size, oldest = sum(segment.size for segment in stale), max(segment.age or 0.0 for segment in stale)
     yield Hit(
