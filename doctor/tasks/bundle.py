@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from doctor.bundle.gather import Gathered, Item
 
 LARGEST_INCLUDED = 4 * 2**20
-WATCHED = 2**20
-"""Bytes of a watch's samples: the newest half day."""
 WIDEST_ITEM = 60
 
 
@@ -70,11 +68,12 @@ def _gathered(
     options: Options, say: Speak, redaction: str, included: Sequence[str], recorded: str | None, root: str | None, python: str | None, logs: Sequence[str]
 ) -> Gathered:
     from doctor.bundle.gather import Gathering, RedactionError, gather
+    from doctor.bundle.results import newest_results
     from doctor.report.progress import Progress
 
     book = rulebook()
     host, sources = host_and_logs(options, recorded, root)
-    results = [*_results(included, say), *([] if recorded or root else [*_watched(), *_smoked()])]
+    results = [*_results(included, say), *([] if recorded or root else newest_results(os.environ, os.geteuid()))]
     wanted = Gathering(
         redaction, python, selection(options, book), options.language, tuple(results), find_logs=not (recorded or root), started=options.started
     )
@@ -100,32 +99,6 @@ def _results(included: Sequence[str], say: Speak) -> list[tuple[str, str, str]]:
         kind = "smoke" if "smoke" in os.path.basename(name).lower() or '"smoke"' in text[:4000] else "watch" if "watch" in os.path.basename(name).lower() or '"watch"' in text[:4000] else "result"
         found.append((f"{kind}:{index}", f"results/{index:02}-{kind}{'.json' if name.endswith('.json') else '.txt'}", text))
     return found
-
-
-def _watched() -> list[tuple[str, str, str]]:
-    """The end of the newest watch's sample file, if this machine was ever watched."""
-    from doctor.watch.background import state_folder
-
-    try:
-        newest = max(state_folder(os.environ, os.geteuid()).glob("watch-*Z-*.ndjson"), default=None)
-        data = newest.read_bytes()[-WATCHED:] if newest is not None else b""
-    except OSError:
-        return []
-    lines = data.decode("utf-8", "replace").split("\n")
-    text = "\n".join(lines if len(data) < WATCHED else lines[1:])
-    return [("watch:newest", "results/watch.ndjson", clean(text))] if text.strip() else []
-
-
-def _smoked() -> list[tuple[str, str, str]]:
-    """The result of the newest smoke test, if there was ever one here."""
-    from doctor.watch.background import newest_smoke
-
-    try:
-        data = newest_smoke(os.environ, os.geteuid()).read_bytes()[: LARGEST_INCLUDED + 1]
-    except OSError:
-        return []
-    text = clean(data.decode("utf-8", "replace"))
-    return [("smoke:newest", "results/smoke.json", text)] if 0 < len(data) <= LARGEST_INCLUDED else []
 
 
 def _written(options: Options, say: Speak, gathered: Gathered, file: str | None) -> Answer:

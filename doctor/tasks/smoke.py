@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
 import os
 import signal
 import sys
@@ -18,7 +16,6 @@ import click
 from doctor.locale import Speak
 from doctor.tasks import Answer, Options, Refused
 from doctor.tasks.common import enveloped, open_host, rulebook
-from doctor.tasks.configured import replace_file
 from doctor.text import clean, clean_line
 
 if TYPE_CHECKING:
@@ -170,11 +167,12 @@ class _Told:
 
 
 def _answer(options: Options, outcome: Outcome, seen: Seen, host: Host, speak: Speak, feedback: bool) -> Answer:
+    from doctor.bundle.results import keep_smoke
     from doctor.smoke.jsonform import outcome_json
     from doctor.smoke.text import feedback_lines, outcome_lines
 
     told = outcome_json(outcome, speak, options.language, rulebook().rules)
-    _keep(told)
+    keep_smoke(told, os.environ, os.geteuid())
     if options.as_json:
         return enveloped(options, outcome.exit_code, smoke=told)
     if feedback:
@@ -201,13 +199,3 @@ def _machine(host: Host, seen: Seen) -> Iterator[tuple[str, str]]:
     yield "CANN", (cann.version if cann else None) or "-"
     yield "system", f"{system.name or system.id} {system.kernel}" if system else "-"
     yield from ((name, seen.packages[name]) for name in SHOWN_PACKAGES if name in seen.packages)
-
-
-def _keep(told: dict[str, Any]) -> None:
-    """Keeps the newest result for a bundle; where it cannot be kept, the bundle lacks it and nothing else happens."""
-    from doctor.watch.background import newest_smoke
-
-    path = newest_smoke(os.environ, os.geteuid())
-    with contextlib.suppress(OSError):
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        replace_file(str(path), json.dumps(told, ensure_ascii=False), mode=0o600)

@@ -40,6 +40,7 @@ class Written:
 def gathered(job: HostJob, profile: str, language: str, watch: Watch) -> Gathered | Told:
     """What a bundle would hold. Raises `Stopped` where nobody waits for it any more."""
     from doctor.bundle.gather import Gathering, RedactionError, gather
+    from doctor.bundle.results import newest_results
     from doctor.examine import Selection
     from doctor.rulebook import load
 
@@ -50,7 +51,8 @@ def gathered(job: HostJob, profile: str, language: str, watch: Watch) -> Gathere
     book, chosen = load(), job.selection or Selection()
     watch.total = len(chosen.chosen(book.rules.values()))
     started = datetime.now(timezone.utc).isoformat(timespec="seconds")
-    wanted = Gathering(profile, job.python, chosen, language, find_logs=live, started=started)
+    results = tuple(newest_results(os.environ, os.geteuid())) if live else ()
+    wanted = Gathering(profile, job.python, chosen, language, results, find_logs=live, started=started)
     try:
         return gather(WatchedHost(job.host, watch), book, wanted, job.logs, watch.heard, watch.read)
     except RedactionError as problem:

@@ -193,3 +193,23 @@ def test_letter_by_letter(language: str, size: tuple[int, int]) -> None:
     drive(HostJob(open_host(HOSTS / "a2-old-driver")), act, size, language)
 
 
+
+
+def test_the_newest_smoke_test_and_watch_are_in_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from doctor.bundle.results import keep_smoke
+    from doctor.watch.background import state_folder
+
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    keep_smoke({"exit_code": 1, "token": SECRET}, {"XDG_STATE_HOME": str(tmp_path / "state")}, 1000)
+    watched = state_folder({"XDG_STATE_HOME": str(tmp_path / "state")}, 1000)
+    watched.mkdir(parents=True)
+    (watched / "watch-20260101T000000Z-1.ndjson").write_text('{"t": 1}\n')
+
+    async def act(driven: Driven) -> None:
+        driven.app.folder = tmp_path
+        screen = await bundle_opened(driven)
+        assert "[x] smoke:newest" in screen.plain_text() and "[x] watch:newest" in screen.plain_text()
+        await written_to(driven, screen, "case.tar.gz")
+
+    drive(HostJob(LiveHost(str(make_root(tmp_path / "root", {"/etc/os-release": "ID=openeuler\n"}))), root="/"), act, examined=False)
+    assert "results/smoke.json" in contents(tmp_path / "case.tar.gz") and SECRET not in contents(tmp_path / "case.tar.gz")
