@@ -27,6 +27,7 @@ def watch_object(result: Result, path: str = "", problems: dict[str, str] | None
         "signals": [_signal(signal) for signal in result.signals],
         "earlier": [_signal(signal) for signal in result.earlier],
         "advice": [{"step": step.key, **step.values} for step in result.advice],
+        "pages": {"answered": result.pages.answered, "late": result.pages.late, "failed": result.pages.failed, "oldest": _number(result.pages.oldest)},
         "kinds": {str(pid): dict(kinds.by_kind) for pid, kinds in result.kinds.items()},
         "events": [{"time": at, "event": clean_line(event)} for at, event in result.events],
         "not_looked_at": {name: clean_line(why) for name, why in (problems or {}).items()},

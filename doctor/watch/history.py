@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from doctor.watch.judge import FLOOR, MIB, Point, Series, Settings, Trend, Unit, Verdict, judge
 from doctor.watch.sample import HostSample, ProcessSample, Sample
@@ -22,7 +22,28 @@ MOST_TRACKS = 4000
 MAIN = ("private", "hbm", "shm")
 """Quantities that are judged even when they stand still, so that "no leak" can be said of them."""
 
+CARRIED = 60.0
+"""Seconds."""
+
 UNITS = {"private": Unit.BYTES, "shmem": Unit.BYTES, "hbm": Unit.BYTES, "shm": Unit.BYTES, "fds": Unit.FILES, "threads": Unit.THREADS, "zombies": Unit.PROCESSES}
+
+
+@dataclass(frozen=True)
+class Pages:
+    """How the server's own pages came: in how many samples there was an answer, none in time, or a refusal; and how old the oldest was, seconds."""
+
+    answered: int = 0
+    late: int = 0
+    failed: int = 0
+    oldest: float = 0.0
+
+    def after(self, sample: Sample) -> Pages:
+        """With one more sample."""
+        if sample.waiting is not None:
+            return replace(self, late=self.late + 1, oldest=max(self.oldest, sample.waiting))
+        if sample.metrics is not None:
+            return replace(self, answered=self.answered + 1, oldest=max(self.oldest, sample.page_age))
+        return replace(self, failed=self.failed + 1) if sample.health is not None else self
 
 
 @dataclass(frozen=True)
@@ -95,11 +116,15 @@ class History:
         self._shift = 0.0
         self._clock = 0.0
         self._requests = self._counted = 0.0
+        self._told: tuple[float, float | None, float | None] = (-math.inf, None, None)
+        """When the server last answered, on the clock of the points, with the requests served and running."""
+        self.pages = Pages()
 
     def add(self, sample: Sample) -> None:
         """The next sample."""
         t = self._time(sample)
-        requests, running = self._served(sample)
+        requests, running = self._served(sample, t)
+        self.pages = self.pages.after(sample)
         for process in sample.processes:
             for quantity, value in _quantities(process):
                 key = Key(quantity, process.pid, process.started)
@@ -124,8 +149,16 @@ class History:
         self._clock = sample.uptime + self._shift
         return self._clock
 
-    def _served(self, sample: Sample) -> tuple[float | None, float | None]:
-        """Requests finished so far, over restarts of the server; and those that run."""
+    def _served(self, sample: Sample, t: float) -> tuple[float | None, float | None]:
+        """Requests finished so far, over restarts of the server; and those that run. A late answer's predecessor counts for `CARRIED` seconds."""
+        if sample.waiting is not None and t - self._told[0] <= CARRIED:
+            return self._told[1:]
+        told = self._served_now(sample)
+        if sample.metrics is not None:
+            self._told = (t, *told)
+        return told
+
+    def _served_now(self, sample: Sample) -> tuple[float | None, float | None]:
         metrics = sample.metrics or {}
         now = metrics.get("requests", metrics.get("http"))
         if now is not None:
@@ -215,4 +248,4 @@ def headroom(host: HostSample) -> tuple[float, str] | None:
     return min(rooms) if rooms else None
 
 
-__all__ = ["History", "Judged", "Key", "headroom", "Verdict"]
+__all__ = ["History", "Judged", "Key", "Pages", "headroom", "Verdict"]

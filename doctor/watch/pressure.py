@@ -17,6 +17,8 @@ from doctor.watch.sample import Sample
 SPAN = 300.0
 """Seconds that a judgement looks back."""
 LEAST_SPAN = 20.0
+STALE = 60.0
+"""Seconds after which a page is too old to say that all is well now."""
 
 WAITING = 5.0
 QUEUE_P95 = 1.0
@@ -65,12 +67,14 @@ class Pressure:
     def signals(self) -> tuple[Signal, ...]:
         """The state of every rule over the last minutes."""
         answered = [sample for sample in self._samples if sample.metrics is not None]
-        if len(answered) < 2 or answered[-1].time - answered[0].time < LEAST_SPAN:
-            why = "no_metrics" if not answered else "too_short"
-            what = self._samples[-1].metrics_problem if self._samples and not answered else ""
+        newest = self._samples[-1] if self._samples else None
+        silent = newest is None or not answered or newest.time - answered[-1].page_time > max(STALE, 2.5 * newest.every)
+        if silent or len(answered) < 2 or answered[-1].page_time - answered[0].page_time < LEAST_SPAN:
+            why = "no_metrics" if silent else "too_short"
+            what = newest.metrics_problem if newest is not None and silent else ""
             return tuple(Signal(name, rule, "unknown", why=why, what=what) for name, rule, _ in _RULES)
         first, last = answered[0], answered[-1]
-        window = Window(first.metrics or {}, last.metrics or {}, last.time - first.time)
+        window = Window(first.metrics or {}, last.metrics or {}, last.page_time - first.page_time)
         return tuple(judge(answered, window, name, rule) for name, rule, judge in _RULES)
 
 

@@ -43,6 +43,9 @@ def _lines(result: Result, style: Style, speak: Speak, language: str, host: str,
     yield from _stalls(result, style, speak)
     yield ""
     yield style.paint("strong", speak("pressure", time=span(min(SPAN, result.end - result.begin))))
+    if result.pages.late or result.pages.failed:
+        told = speak("pages", late=result.pages.late, failed=result.pages.failed, samples=result.samples, oldest=span(result.pages.oldest))
+        yield from style.lines(told, "     ", "   ")
     yield from _signals(result, style, speak, detail)
     for number, cause in enumerate(_shown(result, detail), 1):
         if number == 1:

@@ -115,6 +115,15 @@ class Sample:
     """What happened since the sample before: "resumed", "gone api 12 …", "started api 34 …", "log rotated", "clock -3600 s"."""
     note: bool = False
     """Only its events count: what was learnt after the last sample."""
+    page_age: float = 0.0
+    """Seconds, at the most, by which `metrics` and `health` are older than the rest; an answer is told in one sample only."""
+    waiting: float | None = None
+    """Seconds for which the server's answer has been waited for, where `metrics` and `health` are None because none has come; None: it is not waited for."""
+
+    @property
+    def page_time(self) -> float:
+        """When the server told `metrics`, seconds since the epoch, at the earliest."""
+        return self.time - self.page_age
 
 
 def to_line(sample: Sample) -> str:
@@ -125,7 +134,8 @@ def to_line(sample: Sample) -> str:
     optional: dict[str, Any] = {
         "b": sample.boot, "c": None if sample.cards is None else [_row(card) for card in sample.cards], "m": sample.metrics, "mp": sample.metrics_problem,
         "hl": sample.health, "l": None if sample.log is None else {name: value for name, value in _pairs(sample.log) if value not in (None, ())},
-        "e": list(sample.events), "n": sample.note or None,
+        "e": list(sample.events), "n": sample.note or None, "pa": round(sample.page_age, 2) or None,
+        "w": None if sample.waiting is None else round(sample.waiting, 2),
     }  # fmt: skip
     record |= {key: value for key, value in optional.items() if value not in (None, "", [])}
     return json.dumps(record, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
@@ -171,6 +181,8 @@ def _sample(record: Mapping[str, Any]) -> Sample:
         _log(log) if isinstance(log, dict) else None,
         tuple(str(event)[:4096] for event in _list(record.get("e"))[:200]),
         bool(record.get("n")),
+        max(0.0, _float(record.get("pa")) or 0.0),
+        _float(record.get("w")),
     )
 
 

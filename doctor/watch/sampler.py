@@ -20,7 +20,7 @@ from doctor.host import KIB, Host, Kind, Unavailable, Why
 from doctor.watch.fetch import Fetch, fetch
 from doctor.watch.hostmemory import HostMemory, kilobytes
 from doctor.watch.logtail import LogTail
-from doctor.watch.metrics import missing, read_metrics
+from doctor.watch.pages import Pages
 from doctor.watch.roles import Member, members, zombies
 from doctor.watch.sample import CardSample, LogSample, ProcessSample, Sample
 
@@ -48,7 +48,8 @@ class Sampler:
     """Looks again and again; remembers only what it needs for the next look."""
 
     def __init__(self, host: Host, target: Target, every: float, *, own: int = 0, get: Fetch = fetch, npu_every: float = NPU_EVERY) -> None:
-        self._host, self._target, self._every, self._own, self._get = host, target, every, own, get
+        self._host, self._target, self._every, self._own = host, target, every, own
+        self.pages = Pages(get, every)
         self._npu_every: float | None = npu_every if host.live else None
         self.members: tuple[Member, ...] = ()
         self._zombies: dict[int, int] = {}
@@ -77,11 +78,14 @@ class Sampler:
         uptime = self._uptime(time)
         events: list[str] = self._clock_events(time, uptime)
         processes = self._processes(uptime, events)
-        metrics, problem, health = self._metrics(processes)
+        self.pages.ask(self.url, uptime)  # answered while the rest is looked at, or later
+        memory, cards = self._memory.sample(self.members[0].pid if self.members else None), self._cards(uptime)
         log, rotated = self._log(uptime)
+        told = self.pages.take(self.url, uptime)
+        self.page = told.page or self.page
         return Sample(
-            time, uptime, self._boot, self._every, processes, self._memory.sample(self.members[0].pid if self.members else None), self._cards(uptime), metrics, problem, health, log,
-            tuple(events) + rotated,
+            time, uptime, self._boot, self._every, processes, memory, cards, told.metrics, told.problem, told.health, log, tuple(events) + rotated,
+            page_age=told.age, waiting=told.waiting,
         )  # fmt: skip
 
     def _uptime(self, time: float) -> float:
@@ -198,18 +202,6 @@ class Sampler:
         pids = {member.pid for member in servers}
         ports = [each.port for each in listening if each.pid in pids] if isinstance(listening, tuple) else []
         self.url = f"http://127.0.0.1:{ports[0]}" if ports else ""
-
-    def _metrics(self, processes: Sequence[ProcessSample]) -> tuple[dict[str, float] | None, str, int | None]:
-        if not self.url:
-            return None, "", None
-        page = self._get(self.url + "/metrics")
-        health = self._get(self.url + "/health").status
-        if page.status != 200:
-            return None, page.problem or f"HTTP {page.status}", health
-        metrics = read_metrics(page.text)
-        self.page = page.text
-        absent = missing(metrics)
-        return metrics or None, "missing: " + ", ".join(absent) if absent else "", health
 
     def _find_log(self) -> None:
         if self._target.log or (self.tail is not None and not self.tail.problem):

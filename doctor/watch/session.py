@@ -20,7 +20,7 @@ from doctor.rulebook import Rulebook
 from doctor.watch.account import account
 from doctor.watch.advice import Advice, advice, restart_hours
 from doctor.watch.amounts import counted, span
-from doctor.watch.history import History, Judged, Key
+from doctor.watch.history import History, Judged, Key, Pages
 from doctor.watch.judge import Settings, Verdict
 from doctor.watch.outlook import Group, groups, with_ends
 from doctor.watch.pressure import Pressure, Signal
@@ -65,6 +65,7 @@ class Result:
     examination: Examination | None = None
     text: str = ""
     """What the rule book heard."""
+    pages: Pages = Pages()
 
     @property
     def causes(self) -> tuple[Cause, ...]:
@@ -194,7 +195,7 @@ class Session:
             first.time if first else 0.0, last.time if last else 0.0, last.every if last else 0.0, self.history.count, self._missed, verdict, found, self.stalls,
             signals, tuple(signal for signal in self.pressure.seen if signal.name not in warning), advice(found, self.kinds, span(self.settings.least_leak)),
             restart_hours(found), dict(self.kinds), tuple((at, event) for at, event in self.history.events if not event.startswith(("about ", "smaps ", "log: "))),
-            self.settings, text=text,
+            self.settings, text=text, pages=self.history.pages,
         )  # fmt: skip
         return result if book is None else replace(result, examination=_examined(result, book, selection))
 

@@ -1,6 +1,7 @@
 """Finds stalls while samples come in: requests that run without tokens, an engine that is gone behind a live API, a silent API. Pure.
 
-Contract: one `Stall` an event, begun and, when it is over, ended; a start-up, a shutdown, a sleeping engine and a long prefill are none.
+Contract: one `Stall` an event, begun and, when it is over, ended; a start-up, a shutdown, a sleeping engine and a long prefill are none. While an
+answer is waited for, what only the server's pages tell stays as it was: nothing begins by it and nothing ends.
 """
 
 from __future__ import annotations
@@ -70,6 +71,8 @@ class StallWatch:
         self._runs: dict[str, _Run] = {}
         self._ready = self._had_engine = self._answered = self._stopping = False
         self._before: Sample | None = None
+        self._paged: Sample | None = None
+        """The last sample with an answer of the server."""
 
     def add(self, sample: Sample) -> tuple[Stall, ...]:
         """The stalls that this sample begins."""
@@ -80,60 +83,67 @@ class StallWatch:
             stall = self._hold(kind, held, wait, sample, detail)
             begun += [stall] if stall is not None else []
         self._before = sample
+        self._paged = sample if sample.metrics is not None else self._paged
         return tuple(begun)
 
     def _remember(self, sample: Sample, signs: tuple[str, ...]) -> None:
         restarted = any(event.startswith(("started api", "gone api")) for event in sample.events)
         if restarted:
             self._ready = self._had_engine = self._answered = self._stopping = False
+            self._paged = None
         self._stopping = self._stopping or "shutdown" in signs
         self._ready = self._ready or "ready" in signs or bool(sample.metrics and sample.metrics.get("requests"))
         self._had_engine = self._had_engine or any(process.role in ("engine", "worker") for process in sample.processes)
         self._answered = self._answered or sample.metrics is not None
 
-    def _conditions(self, sample: Sample, signs: tuple[str, ...]) -> list[tuple[str, bool, float, str]]:
-        """(kind, whether it holds now, seconds that it must hold, detail)."""
+    def _conditions(self, sample: Sample, signs: tuple[str, ...]) -> list[tuple[str, bool | None, float, str]]:
+        """(kind, whether it holds now, seconds that it must hold, detail). None: only an answer that is still waited for can tell."""
         roles = {process.role for process in sample.processes}
         metrics = sample.metrics or {}
         asleep = metrics.get("awake") == 0
         running = _running(sample)
-        stuck = self._no_tokens(sample) and not self._stopping
+        waits = sample.waiting is not None
+        still = self._no_tokens(sample)
+        stuck = still and not self._stopping
         full = (metrics.get("kv") or (sample.log.kv if sample.log else None) or 0.0) >= KV_FULL
         engine_gone = "api" in roles and not roles & {"engine", "worker"} and self._had_engine
         dead = "api" in roles and not self._stopping and not asleep and self._ready and (engine_gone or sample.health == 503 or "engine_dead" in signs)
         idle = running == 0 and metrics.get("waiting", 0) == 0 and metrics.get("kv", 0.0) > IDLE_KV
         blocked = [process for process in sample.processes if process.state == "D"]
         told = f"{running:.0f} running" if running else ""
+        untold = None if waits else False
         return [
-            ("no_tokens", stuck and not full, NO_TOKENS, told),
-            ("kv_stuck", stuck and full, NO_TOKENS, told),
-            ("engine_dead", dead, 0.0 if sample.health == 503 else sample.every, f"/health {sample.health}" if sample.health is not None else ""),
-            ("broadcast", "broadcast" in signs and self._ready and bool(running) and self._no_tokens(sample), 0.0, told),
+            ("no_tokens", None if still is None else stuck and not full, NO_TOKENS, told),
+            ("kv_stuck", None if still is None else stuck and full, NO_TOKENS, told),
+            ("engine_dead", dead or untold, 0.0 if sample.health == 503 else sample.every, f"/health {sample.health}" if sample.health is not None else ""),
+            ("broadcast", "broadcast" in signs and self._ready and (bool(running and still) or (still is None and "no_tokens" in self._runs)), 0.0, told),
             ("broadcast_start", "broadcast" in signs and not self._ready, 0.0, ""),
             ("api_silent", self._answered and sample.metrics is None and "api" in roles and not self._stopping, SILENT, sample.metrics_problem),
-            ("kv_idle", idle, NO_TOKENS, f"{metrics.get('kv', 0.0):.0%}"),
+            ("kv_idle", idle or untold, NO_TOKENS, f"{metrics.get('kv', 0.0):.0%}"),
             ("blocked", bool(blocked) and self._same_blocked(blocked), NO_TOKENS, ", ".join(f"{process.label} ({process.pid})" for process in blocked[:4])),
         ]
 
-    def _no_tokens(self, sample: Sample) -> bool:
-        """Whether, since the sample before, requests ran and not one token came."""
-        before = self._before
-        if before is None or not _running(sample) or not _running(before):
-            return False
-        now, then = sample.metrics, before.metrics
-        if now is not None and then is not None and "generated" in now and "generated" in then:
-            return now["generated"] == then["generated"] and now.get("prompted") == then.get("prompted")
+    def _no_tokens(self, sample: Sample) -> bool | None:
+        """Whether, since the answer before (or the log's statistics), requests ran and not one token came; None where the answer is still waited for."""
+        before, paged = self._before, self._paged
+        now, then = sample.metrics, paged.metrics if paged is not None else None
+        if now is not None and then is not None and paged is not None and "generated" in now and "generated" in then:
+            return bool(_running(sample) and _running(paged)) and now["generated"] == then["generated"] and now.get("prompted") == then.get("prompted")
         log = sample.log
-        return log is not None and log.age <= 30 and log.generation == 0 and log.prompt == 0
+        if log is not None and log.age <= 30 and before is not None:
+            return bool(_running(sample) and _running(before)) and log.generation == 0 and log.prompt == 0
+        return None if sample.waiting is not None else False
 
     def _same_blocked(self, blocked: Sequence[ProcessSample]) -> bool:
         """Whether one of them stood there in the sample before, too, and has not used the processor since."""
         before = {process.life: process for process in self._before.processes} if self._before is not None else {}
         return any(process.life in before and before[process.life].state == "D" and before[process.life].cpu == process.cpu for process in blocked)
 
-    def _hold(self, kind: str, held: bool, wait: float, sample: Sample, detail: str) -> Stall | None:
+    def _hold(self, kind: str, held: bool | None, wait: float, sample: Sample, detail: str) -> Stall | None:
         run = self._runs.get(kind)
         open_at = next((index for index, stall in enumerate(self.stalls) if stall.kind == kind and stall.end is None), None)
+        if held is None:
+            return None
         if not held:
             self._runs.pop(kind, None)
             if open_at is not None:

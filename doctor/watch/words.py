@@ -179,6 +179,10 @@ WORDS: Mapping[str, Words] = {
     ),
     "next_zombies": Words("Zombies: start the container with an init (`docker run --init`); the parent does not reap its children.", "僵尸进程：容器使用 init 启动（docker run --init）；父进程没有回收子进程。"),
     "next_equal_load": Words("Repeat the watch at equal load: growth that follows the load is none.", "在负载稳定时重测：随负载增长的不算泄漏。"),
+    "pages": Words(
+        "/metrics: {late} of {samples} samples had to do without an answer in time, {failed} got none; the oldest answer waited for took {oldest}. Processes were sampled all the same.",
+        "/metrics：{samples} 次采样中有 {late} 次未及时收到应答，{failed} 次请求失败；最长等待 {oldest}。进程采样不受影响。",
+    ),
     "next_longer": Words("Watch longer: {least} after the warm-up decide between a cache that fills and a leak.", "延长观察：预热之后需 {least} 才能区分缓存填充与泄漏。"),
     "next_restart": Words("Until the cause is removed: restart the replicas in turn every {hours} h (half of the time that is left), drained, at a quiet hour.", "在根因消除前：每 {hours} 小时（剩余时间的一半）在低峰期摘流并依次重启副本。"),
     # Files of other tools
