@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from doctor.smoke.expected import peak
 from doctor.smoke.request import FULL, STANDARD, Request, Seen
 
 STEPS = ("device", "operators", "cards", "engine", "model", "server")
@@ -22,11 +23,6 @@ LIMITS: Mapping[str, tuple[float, float]] = {
 mode takes minutes on a first run; weights of a large model are read for many minutes."""
 QUICK = (10.0, 60.0)
 """The same at level 1: under 30 s, unless torch is imported from a cold network disk."""
-
-SHOULD: Mapping[str, tuple[float, float]] = {
-    "910B1": (376, 1600), "910B2": (376, 1600), "910B3": (313, 1600), "910B4": (280, 800), "a3": (376, 1600), "310p": (70, 204),
-}  # fmt: skip
-"""Chip name or family -> (dense fp16 TFLOP/s, memory GB/s) of one chip, from product pages. An indication: a part is reached in practice."""
 
 HOST_MB = 6 * 1024
 """Memory of the host that the steps up to the engine take at the most."""
@@ -212,9 +208,9 @@ class _Maker:
         """310P computes no bf16; on a CPU fp32 leaves nothing to rounding."""
         return "float32" if self.device == "cpu" else "float16" if self.seen.family == "310p" else "bfloat16"
 
-    def _should(self) -> list[float]:
-        found = SHOULD.get(self.seen.chip.removeprefix("Ascend")) or SHOULD.get(self.seen.family)
-        return list(found) if found and self.device == "npu" else []
+    def _should(self) -> list[float | None]:
+        found = peak(self.seen.chip, self.seen.family) if self.device == "npu" else None
+        return [found.tflops, found.bandwidth] if found else []
 
     def _modes(self) -> list[dict[str, Any]]:
         modes: list[dict[str, Any]] = [{"eager": True, "tensor_parallel": 1}]

@@ -157,3 +157,15 @@ def test_a_reason_is_a_key_of_the_words() -> None:
 
     reasons = [step.skip for seen in (CPU, NPU, busy(0, 1, 2, 3)) for step in plan(Request(level=1, url="http://h:1"), seen).steps if step.skip]
     assert reasons and all(isinstance(reason, Reason) and reason.key in WORDS for reason in reasons)
+
+
+@pytest.mark.parametrize(
+    ("chip", "family", "should"),
+    [
+        ("910B3", "a2", [294.9, 1600.0]), ("Ascend910B4", "a2", [245.8, None]), ("Ascend910", "a3", [353.9, 1600.0]), ("9392", "a3", [363.7, 1600.0]),
+        ("310P3", "310p", [69.5, 204.0]), ("Ascend950PR", "950", []), ("910B9", "a2", []), ("", "", []),
+    ],
+)  # fmt: skip
+def test_what_a_chip_should_give_is_told_where_it_was_published(chip: str, family: str, should: list[float | None]) -> None:
+    operators = next(step for step in plan(Request(), replace(NPU, chip=chip, family=family)).steps if step.id == "operators")
+    assert operators.job["should"] == should

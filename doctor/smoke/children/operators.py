@@ -1,6 +1,6 @@
 """Operators on every card, compared with the same on the CPU in fp32 or wider, and timed.
 
-job: device, torch_device, cards, family (chip), size (of matrices), should ([TFLOP/s, GB/s] or []).
+job: device, torch_device, cards, family (chip), size (of matrices), should ([TFLOP/s, GB/s or null], or []).
 """
 
 from __future__ import annotations
