@@ -6,15 +6,17 @@ another machine. Pure, except `about`, which reads facts.
 
 from __future__ import annotations
 
+import re
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from doctor.facts import HostFacts, known
 from doctor.facts.cann import Cann
 from doctor.facts.npu import Chip
 from doctor.facts.target import Packages, discover
 from doctor.host import Host
-from doctor.watch.judge import HOUR, MIB, Verdict
+from doctor.watch.history import Judged
+from doctor.watch.judge import HOUR, MIB, Settings, Verdict
 from doctor.watch.outlook import Group
 from doctor.watch.roles import Member
 from doctor.watch.smaps import Kinds
@@ -25,6 +27,8 @@ _WHO = {
     "worker": "the worker processes (VLLM::Worker)", "engine": "the EngineCore process", "api": "the API server process", "mooncake": "the mooncake process",
     "proxy": "the proxy process in front of vLLM",
 }  # fmt: skip
+_COUNTED = {"fds": "Open files", "threads": "Threads"}
+_ENDS = {"host": "the memory of the host", "cgroup": "the memory limit of the container", "hbm": "the memory of the NPU", "shm": "the space of /dev/shm"}
 
 
 def about(host: Host, members: Sequence[Member], kinds: Sequence[type] = (Packages, Cann, Chip)) -> tuple[str, ...]:
@@ -55,17 +59,23 @@ def _without_secrets(argv: Sequence[str]) -> list[str]:
     return kept
 
 
-def account(lines: Sequence[str], found: Iterable[Group], kinds: dict[int, Kinds], log: Sequence[str], *, stalled: bool) -> str:
-    """The text: `lines` from `about`, a sentence for each class that leaks, the log's last lines where something stands still."""
+def account(lines: Sequence[str], found: Iterable[Group], kinds: dict[int, Kinds], log: Sequence[str], *, stalled: bool, settings: Settings = Settings()) -> str:  # noqa: B008 - frozen
+    """The text: `lines` from `about`, a sentence for each class that leaks and for each end that is near, the log's last lines where something stands still."""
     told = list(lines)
+    found = tuple(found)
     for group in found:
         told += _sentences(group, kinds)
+    told += _ends(found)
+    told += _short(found, settings)
     if stalled:
         told += log
     return "\n".join(told) + "\n"
 
 
 def _sentences(group: Group, kinds: dict[int, Kinds]) -> Iterable[str]:
+    if group.quantity in _COUNTED:
+        yield from _count(group)
+        return
     if group.verdict.rank < Verdict.LEAK.rank:
         return
     worst = group.worst.trend
@@ -80,6 +90,40 @@ def _sentences(group: Group, kinds: dict[int, Kinds]) -> Iterable[str]:
             yield f"{min(each.share('noreserve') for each in native):.0%} of the anonymous memory lies in no-reserve mappings."
     elif group.quantity == "hbm":
         yield f"NPU memory (HBM) of {who or 'the chip'} keeps growing after warm-up: {rate}."
+
+
+def _count(group: Group) -> Iterator[str]:
+    """Open files and threads: of them two hours that rise at an even load are enough."""
+    worst = group.worst
+    if not group.verdict.bad or worst.trend.why != "rising":
+        return
+    who = f"{_plain(worst.label)} (pid {worst.key.pid})"
+    yield f"{_COUNTED[group.quantity]} of {who} keep rising: +{worst.trend.slope:.1f} per hour over {worst.trend.window / HOUR:.1f} h, {worst.trend.level:.0f} now."
+
+
+def _ends(found: Sequence[Group]) -> Iterator[str]:
+    """What is used up soon, each once: memory that several share, by all of them together."""
+    ends: dict[str, Judged] = {}
+    for each in (each for group in found for each in group.members):
+        near = each.trend.verdict is Verdict.CRITICAL and each.trend.seconds_left is not None and each.trend.ends in _ENDS
+        if near and (each.trend.ends not in ends or each.trend.slope > ends[each.trend.ends].trend.slope):
+            ends[each.trend.ends] = each
+    for what, each in ends.items():
+        left, soonest = each.trend.seconds_left or 0.0, each.trend.seconds_left_low or 0.0
+        yield f"At the present slope {_ENDS[what]} runs out in {left / HOUR:.1f} h, {soonest / HOUR:.1f} h at the soonest; most of it goes to {_plain(each.label) or 'one process'} (pid {each.key.pid})."
+
+
+def _short(found: Sequence[Group], settings: Settings) -> Iterator[str]:
+    """Where not one process was watched for long enough, that says so: it is no pass."""
+    trends = [each.trend for group in found if group.quantity == "private" for each in group.members]
+    if trends and all(trend.verdict is Verdict.TOO_SHORT for trend in trends):
+        window = max(trend.window for trend in trends)
+        yield f"The watch is too short to tell a leak from warm-up: {window / 60:.0f} min after the warm-up, {settings.least_suspect / 60:.0f} min are needed."
+
+
+def _plain(label: str) -> str:
+    """A name out of a process's own hand, so that it cannot speak in sentences of ours."""
+    return re.sub(r"[^\w:./@-]", "_", label)[:60]
 
 
 __all__ = ["about", "account"]

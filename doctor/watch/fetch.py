@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 
 from doctor.text import clean, clean_line, decode
 
-TIMEOUT = 5.0
-"""Seconds for one whole answer, from the connection to the last byte; a live API server answers /metrics within 0.1 s."""
+TIMEOUT = 10.0
+"""Seconds for one whole answer, from the connection to the last byte; a live API server answers /metrics within 0.1 s, one on a starved machine takes seconds."""
 LIMIT = 8 << 20
 """Bytes read of one page."""
 

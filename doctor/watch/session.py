@@ -190,7 +190,7 @@ class Session:
         signals = self.signals()
         warning = {signal.name for signal in signals if signal.state in ("warn", "note")}
         stalled = any(not stall.harmless for stall in self.stalls)
-        text = account(self.about, found, self.kinds, self.log, stalled=stalled)
+        text = account(self.about, found, self.kinds, self.log, stalled=stalled, settings=self.settings)
         result = Result(
             first.time if first else 0.0, last.time if last else 0.0, last.every if last else 0.0, self.history.count, self._missed, verdict, found, self.stalls,
             signals, tuple(signal for signal in self.pressure.seen if signal.name not in warning), advice(found, self.kinds, span(self.settings.least_leak)),
