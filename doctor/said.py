@@ -9,8 +9,9 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from doctor.errorcodes import explain
+from doctor.record import dataclass
 from doctor.regex import regex
 from doctor.rulepackage import data_text
 
@@ -22,6 +23,7 @@ _WEAK = 10
 """Letters below which a sentence fits too much: then only names, versions and lists of them may stand in its gaps."""
 _PLAIN = regex(r"[^\s,]+(?: \S{0,40}\d\S*| [KMGT]i?B)?(?:, [^\s,]+(?: \S{0,40}\d\S*)?)*|")
 _DEEPEST = 3
+_FAULT = regex(r"((?:[0-9A-F]{8} ?){1,64}): (.{1,300}?)(?: \(also ([0-9A-F ]{8,600})\))?")
 _CONTRARY = regex(r"([\w.\-/]{1,80}) not ([<>=!]{1,2} ?\S.{0,80})")
 _JOINTS = (("; ", "；"), (": ", "："), (", ", "，"))
 
@@ -80,6 +82,8 @@ def _chinese(text: str, depth: int) -> str | None:
         return whole[text]
     if depth > _DEEPEST or not re.search("[A-Za-z]{2}", text):
         return None
+    if fault := _fault(text):
+        return fault
     for sentence in sentences:
         gaps = _gaps(sentence, text)
         if gaps is not None:
@@ -94,6 +98,16 @@ def _chinese(text: str, depth: int) -> str | None:
             if any(told):
                 return sign.join(new or old for new, old in zip(told, pieces, strict=True))
     return None
+
+
+def _fault(text: str) -> str | None:
+    """Fault codes of the NPU with the meaning of the first, which the table of codes has in both languages."""
+    match = _FAULT.fullmatch(text)
+    meanings = [entry.meaning for entry in explain(match[1].split()[0])] if match else []
+    meaning = next((each.zh for each in meanings if match and each.en == match[2]), None)
+    if match is None or meaning is None:
+        return None
+    return f"{match[1]}：{meaning}" + (f"（另有 {match[3]}）" if match[3] else "")
 
 
 def _gaps(sentence: Sentence, text: str) -> list[str] | None:

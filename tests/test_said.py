@@ -23,6 +23,8 @@ HAN = re.compile(r"[一-鿿]")
         ("driver.version not < 25.5", "driver.version 不应 < 25.5"),
         ("no log was given; PCI is not known", "没有给出日志；不知道 PCI 信息"),
         ("HCCL_BUFFSIZE is 50", "HCCL_BUFFSIZE 为 50"),
+        ("80E20207: The chip is hot. (also 8C1F8608)", "80E20207：芯片温度偏高。（另有 8C1F8608）"),
+        ("MatMulV2 65% (1,200 calls, 75.1 us each); Add 21% (4,800 calls, 6.0 us each); by core: AI_CORE 65%", "MatMulV2 65%（1,200 次，每次 75.1 us）；Add 21%（4,800 次，每次 6.0 us）；按核：AI_CORE 65%"),
     ],
 )
 def test_sentences(english: str, chinese: str) -> None:

@@ -17,4 +17,4 @@ def judge(summary: OpSummary) -> Iterator[Hit]:
     if not summary.by_type or summary.share(summary.by_type[0].time) < LIMIT:
         return
     cores = ", ".join(f"{core or 'not told'} {summary.share(time):.0%}" for core, time in list(summary.by_core.items())[:4])
-    yield Hit(found=f"{told(summary, summary.by_type)}. By core: {cores}", evidence=(seen(summary),), confidence=Confidence.LIKELY)
+    yield Hit(found=f"{told(summary, summary.by_type)}; by core: {cores}", evidence=(seen(summary),), confidence=Confidence.LIKELY)
