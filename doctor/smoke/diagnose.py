@@ -13,11 +13,14 @@ from doctor.finding import Basis, Confidence, Severity
 from doctor.host import Host
 from doctor.logscan.sources import text_chunk
 from doctor.rulebook import Rulebook
+from doctor.smoke import account
 from doctor.smoke.child import Ended, How
 from doctor.smoke.outcome import Diagnosis
 
 AREAS_OF_NPU = frozenset({"driver", "firmware", "cann", "npu", "torch", "container", "hccl"})
 """Areas whose failures, shown by facts alone, stop a step on an NPU."""
+
+SLOW_CARD = "npu-slow-card"
 
 SPEAKING = frozenset({"engine", "model", "server"})
 """Steps whose failed checks tell of an engine's output."""
@@ -25,10 +28,19 @@ SPEAKING = frozenset({"engine", "model", "server"})
 
 def diagnose(host: Host, book: Rulebook, step: str, ended: Ended, device: str, python: str | None, log: str = "") -> Diagnosis:
     """The causes of one failed step. `log` is what else was written, CANN's own logs."""
-    text = "\n".join([ended.output, *_told(step, ended), log])
+    text = "\n".join([ended.output, *_told(step, ended), log, *(account.told(step, ended) if device == "npu" else ())])
     examination = examine_host(host, book, Selection(), python=python, chunks=[text_chunk(text, f"smoke/{step}")])
     causes = _once(cause for cause in examination.causes if _belongs(cause, step, device))
     return Diagnosis(causes, None if any(_shown(cause) for cause in causes) else examination.first_error)
+
+
+def compared(host: Host, book: Rulebook, step: str, ended: Ended) -> Diagnosis | None:
+    """What a step shows that passed on every card: one that is slower than the others. None for nothing."""
+    sentences = list(account.slow_cards(step, ended))
+    if not sentences:
+        return None
+    examination = examine_host(host, book, Selection(only=(SLOW_CARD,)), chunks=[text_chunk("\n".join(sentences), f"smoke/{step}")])
+    return Diagnosis(tuple(cause for cause in examination.causes if cause.rule.id == SLOW_CARD)) if examination.causes else None
 
 
 def _once(causes: Iterable[Cause]) -> tuple[Cause, ...]:

@@ -24,7 +24,7 @@ from doctor.facts.npu import Npus
 from doctor.host import Host
 from doctor.rulebook import Rulebook
 from doctor.smoke import child, tree
-from doctor.smoke.diagnose import diagnose
+from doctor.smoke.diagnose import compared, diagnose
 from doctor.smoke.events import Event, Line
 from doctor.smoke.leftovers import Ledger
 from doctor.smoke.outcome import Outcome, Result, State, state_of
@@ -110,6 +110,8 @@ def _step(shared: _Run, step: Step, results: list[Result]) -> Result:
     if state is State.FAILED and not shared.stop.is_set():
         python = None if step.own_python else shared.plan.python
         result = replace(result, diagnosis=diagnose(shared.host, shared.book, step.id, ended, shared.plan.device, python, log))
+    elif state is State.PASSED and shared.plan.device == "npu":
+        result = replace(result, diagnosis=compared(shared.host, shared.book, step.id, ended))
     return result
 
 
