@@ -10,9 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from doctor.regex import regex
 
-WORD_LIMIT = 64 * 1024
-"""Characters of one command that are looked at."""
-
 CALL_LIMIT = 8 * 1024
 
 SHORT_FLAGS = {
@@ -53,91 +50,6 @@ _BOOLEAN_WORDS = frozenset({"true", "false", "True", "False"})
 _NUMBER = regex(r"-\d[\d.eE]*")
 _ASSIGNMENT = regex(r"[A-Za-z_]\w*=")
 _KEYWORD = regex(r"\s*([A-Za-z_]\w*)\s*=(?!=)\s*(.*)", re.DOTALL)
-
-
-def shell_commands(text: str) -> tuple[tuple[str, ...], ...]:
-    """The simple commands of a shell text as words: quotes, comments, continuation lines and redirections are understood.
-
-    Tolerant where a shell is not: an unclosed quote is a character, and blanks after a continuing backslash are forgiven.
-    """
-    return tuple(_commands(text[:WORD_LIMIT]))
-
-
-_SPECIAL = regex(r"[\s'\"\\;|&()<>#`]")
-
-
-def _commands(text: str) -> Iterator[tuple[str, ...]]:
-    words: list[str] = []
-    word: str | None = None
-    drop = False  # the next word is the file of a redirection
-    at, end = 0, len(text)
-    unclosed: set[str] = set()
-
-    def close() -> None:
-        nonlocal word, drop
-        if word is not None:
-            if not drop:
-                words.append(word)
-            drop = False
-            word = None
-
-    while at < end:
-        char = text[at]
-        if char in "'\"" and char not in unclosed:
-            stop = _closing(text, at, char)
-            if stop < 0:
-                unclosed.add(char)
-                continue
-            inside = text[at + 1 : stop]
-            word = (word or "") + (re.sub(r'\\(\n|["\\$`])', lambda m: "" if m[1] == "\n" else m[1], inside) if char == '"' else inside)
-            at = stop + 1
-        elif char == "\\":
-            blank = re.compile(r"[ \t\r]*\n").match(text, at + 1)
-            if blank:
-                close()
-                at = blank.end()
-            else:
-                word = (word or "") + text[at + 1 : at + 2]
-                at += 2
-        elif char in " \t\r":
-            close()
-            at += 1
-        elif char == "#" and word is None:
-            newline = text.find("\n", at)
-            at = end if newline < 0 else newline
-        elif char in "<>":
-            word = None if word is not None and (word.isdigit() or word == "&") else word
-            close()
-            match = re.compile(r"[<>]+&?\s*").match(text, at)
-            at = match.end() if match else at + 1
-            drop = True
-        elif char == "&" and text[at + 1 : at + 2] == ">":
-            close()
-            at += 1
-        elif char in "\n;|&()`":
-            close()
-            drop = False
-            if words:
-                yield tuple(words)
-                words = []
-            at += 1
-        else:
-            match = _SPECIAL.search(text, at + 1)
-            stop = match.start() if match else end
-            word = (word or "") + text[at:stop]
-            at = stop
-    close()
-    if words:
-        yield tuple(words)
-
-
-def _closing(text: str, start: int, quote: str) -> int:
-    """Position of the quote that closes the one at `start`, -1 if there is none."""
-    if quote == "'":
-        return text.find("'", start + 1)
-    match = re.compile(r'[^"\\]*(?:\\.[^"\\]*)*', re.DOTALL).match(text, start + 1)
-    stop = match.end() if match else len(text)
-    return stop if text[stop : stop + 1] == '"' else -1
 
 
 def split_assignments(words: Sequence[str]) -> tuple[dict[str, str], tuple[str, ...]]:

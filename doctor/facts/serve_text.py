@@ -7,10 +7,12 @@ import json
 import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
-from doctor.facts.serve_flags import as_flags, balanced, parse_arguments, parse_dict, parse_flags, shell_commands, split_assignments
+from doctor.facts.serve_flags import as_flags, balanced, parse_arguments, parse_dict, parse_flags, split_assignments
+from doctor.facts.shell_words import shell_commands
 from doctor.host import KIB
+from doctor.record import dataclass
 from doctor.regex import regex
 
 MOST_COMMANDS = 200

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from doctor.facts.compose import parse_compose
@@ -19,6 +19,7 @@ from doctor.lint import helm
 from doctor.lint.replaced import INVENTED
 from doctor.lint.shipped import all_flags
 from doctor.lint.starts import Start
+from doctor.record import dataclass
 
 if TYPE_CHECKING:
     from yaml import Node
@@ -116,7 +117,7 @@ def _mapping(value: Any) -> Mapping[str, Any]:
 def _words(value: Any) -> tuple[str, ...]:
     """`command` and `args`: a list of words, or one string."""
     if isinstance(value, str):
-        from doctor.facts.serve_flags import shell_commands
+        from doctor.facts.shell_words import shell_commands
 
         return tuple(word for words in shell_commands(value)[:1] for word in words) if value.strip() else ()
     items = value.value if isinstance(value, Tree) and not isinstance(value.value, Mapping) else []

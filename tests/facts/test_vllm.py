@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from doctor.facts import HostFacts
-from doctor.facts.serve_flags import parse_arguments, parse_dict, parse_flags, shell_commands
+from doctor.facts.serve_flags import parse_arguments, parse_dict, parse_flags
 from doctor.facts.serve_text import MOST_COMMANDS
+from doctor.facts.shell_words import shell_commands
 from doctor.facts.vllm import (
     ServeCommand,
     ServeCommands,
