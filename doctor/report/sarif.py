@@ -1,12 +1,15 @@
 """SARIF 2.1.0 for GitHub's code scanning and other readers of it: one result a cause, every rule that ran with its help.
 
 Code scanning wants a place in the repository: see `doctor.report.gitlab.place`. `security-severity` is left out on purpose: a missing
-operator is no security alert. Suppressed findings are there with their suppression.
+operator is no security alert. Suppressed findings are there with their suppression. `informationUri` is left out until the project has an
+address, and `versionControlProvenance`, since a machine is in no repository; `@microsoft/sarif-multitool validate` (5.7, its own rules and
+GitHub's) has no error.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 from urllib.parse import quote
 
@@ -22,6 +25,10 @@ from doctor.text import clean, clean_line
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
+SNIPPET = 400
+"""Characters of the line that is shown."""
+
+_LINK = re.compile(r"https://[\x21-\x7e]+")
 _LEVELS = {Severity.FAIL: "error", Severity.WARN: "warning", Severity.NOTE: "note"}
 _PROBLEMS = {Severity.FAIL: "error", Severity.WARN: "warning", Severity.NOTE: "recommendation"}
 _PRECISION = {Confidence.SURE: "very-high", Confidence.LIKELY: "high", Confidence.POSSIBLE: "medium"}
@@ -49,11 +56,14 @@ def render(report: Report) -> str:
 
 def _rule(rule: Rule, language: str) -> dict[str, Any]:
     title, why = clean_line(rule.title[language])[:1000], clean_line(rule.why[language])[:1000]
+    link = next((each for each in rule.references if _LINK.fullmatch(each)), None)
     return {
         "id": rule.id,
+        "name": "".join(word[:1].upper() + word[1:] for word in rule.id.split("-")),
         "shortDescription": {"text": title},
         "fullDescription": {"text": why},
         "help": {"text": f"{why}\n\ndoctor explain {rule.id}"},
+        **({"helpUri": link} if link else {}),
         "defaultConfiguration": {"level": _LEVELS[rule.severity]},
         "properties": {"tags": [rule.area], "precision": "high", "problem.severity": _PROBLEMS[rule.severity]},
     }
@@ -61,6 +71,8 @@ def _rule(rule: Rule, language: str) -> dict[str, Any]:
 
 def _result(finding: Finding, where: tuple[str, int], language: str, speak: Speak, index: dict[str, int]) -> dict[str, Any]:
     path, line = where
+    seen = next((clean_line(item.text) for item in finding.evidence if item.line == line and clean(item.source).removeprefix("./") == path), "")
+    region = {"startLine": line, **({"snippet": {"text": seen[:SNIPPET]}} if seen else {})}
     text = "\n".join([clean_line(finding.title[language]), *(f"{label}: {part}" for label, part in parts(finding, language, speak))])
     numbered = {"ruleIndex": index[finding.rule]} if finding.rule in index else {}
     return {
@@ -68,7 +80,7 @@ def _result(finding: Finding, where: tuple[str, int], language: str, speak: Spea
         **numbered,
         "level": _LEVELS[finding.severity],
         "message": {"text": text},
-        "locations": [{"physicalLocation": {"artifactLocation": {"uri": quote(path)}, "region": {"startLine": line}}}],
+        "locations": [{"physicalLocation": {"artifactLocation": {"uri": quote(path)}, "region": region}}],
         "partialFingerprints": {"primaryLocationLineHash": fingerprint(finding.rule, finding.subject)},
         "properties": {"precision": _PRECISION[finding.confidence]},
     }

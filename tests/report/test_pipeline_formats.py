@@ -137,7 +137,11 @@ def test_sarif_levels_rules_and_places() -> None:
     first = log["results"][0]
     assert (first["ruleId"], first["level"]) == ("demo-out-of-streams", "error")
     assert log["tool"]["driver"]["rules"][first["ruleIndex"]]["id"] == first["ruleId"]
-    assert first["locations"][0]["physicalLocation"] == {"artifactLocation": {"uri": "serve.log"}, "region": {"startLine": 2}}
+    where = first["locations"][0]["physicalLocation"]
+    assert where["artifactLocation"] == {"uri": "serve.log"} and where["region"]["startLine"] == 2
+    assert "no more streams, code 207008" in where["region"]["snippet"]["text"]
+    told = log["tool"]["driver"]["rules"][first["ruleIndex"]]
+    assert (told["name"], told["helpUri"]) == ("DemoOutOfStreams", "https://example.org/streams")
 
 
 @pytest.mark.parametrize("source", ["/var/log/vllm.log", "../x.log", "a b.log", "-", "http://x/y"])
