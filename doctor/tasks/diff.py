@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from doctor.bundle.words import WORDS
@@ -15,7 +15,12 @@ from doctor.text import clean, clean_line, truncate
 
 if TYPE_CHECKING:
     from doctor.bundle.diff import Comparison, Difference, Side
+    from doctor.diagnosis import Cause
+    from doctor.examine import Selection
+    from doctor.host import Host
+    from doctor.logscan.scan import Chunk
     from doctor.rulebook import Rulebook
+    from doctor.tasks.diff_faults import Look
 
 LIVE = "live"
 SHOWN_RULES = 3
@@ -26,16 +31,21 @@ SHOWN_REST = 40
 def run(options: Options, sides: Sequence[str]) -> Answer:
     """Compares what is known of each."""
     from doctor.bundle.diff import compare
+    from doctor.report.json_format import cause_json
+    from doctor.tasks.diff_faults import RULE, causes
 
     say = room_speaker(WORDS, options.language)
     named = [*sides] if len(sides) > 1 else [LIVE, *sides]
     if len(named) < 2 or (len(sides) == 1 and sides[0] == LIVE):
         raise Refused(say("one_side"))
     book = rulebook()
-    compared = compare([_side(options, book, name, label) for name, label in zip(named, _labels(named), strict=True)], book.rules)
+    known = [_side(options, book, name, label) for name, label in zip(named, _labels(named), strict=True)]
+    compared = compare([side for side, _ in known], book.rules)
+    chosen = {rule.id for rule in selection(options, book).chosen(book.rules.values())}
+    new = causes([look for _, look in known if look is not None], book) if RULE in chosen else ()
     if options.as_json:
-        return enveloped(options, diff=_as_json(compared))
-    return Answer("".join(clean(line).rstrip() + "\n" for line in _lines(compared, options, say)))
+        return enveloped(options, diff=_as_json(compared) | {"causes": [cause_json(cause, options.language, book.rules) for cause in new]})
+    return Answer("".join(clean(line).rstrip() + "\n" for line in [*_lines(compared, options, say), *_told(new, options)]))
 
 
 def _labels(named: Sequence[str]) -> list[str]:
@@ -48,19 +58,45 @@ def _labels(named: Sequence[str]) -> list[str]:
     return [f"{index}: {clean_line(name)}" for index, name in enumerate(named, 1)]
 
 
-def _side(options: Options, book: Rulebook, name: str, label: str) -> Side:
+def _side(options: Options, book: Rulebook, name: str, label: str) -> tuple[Side, Look | None]:
+    """What is known of it; with the look at its cards, where it is a machine."""
     from doctor.bundle.diff import side_of
-    from doctor.examine import examine_host, examine_text
+    from doctor.examine import examine_text
     from doctor.logscan.sources import all_chunks
 
     chosen = selection(options, book)
     if name == LIVE:
-        return side_of(label, examine_host(open_host(options, None, None), book, chosen))
+        return _machine(book, open_host(options, None, None), chosen, label, ())
     found = opened(os.path.abspath(name) if os.path.isdir(name) else name)
     chunks = all_chunks(found.logs, [], lambda _: None)
     if found.host is None:
-        return side_of(label, examine_text(label, chunks, book, chosen))
-    return side_of(label, examine_host(found.host, book, chosen, chunks=chunks))
+        return side_of(label, examine_text(label, chunks, book, chosen)), None
+    return _machine(book, found.host, chosen, label, chunks)
+
+
+def _machine(book: Rulebook, host: Host, chosen: Selection, label: str, chunks: Iterable[Chunk]) -> tuple[Side, Look]:
+    from doctor.bundle.diff import side_of
+    from doctor.examine import examine_host
+    from doctor.facts import known
+    from doctor.facts.npu import NpuDetail
+    from doctor.tasks.diff_faults import Look
+
+    examination = examine_host(host, book, chosen, chunks=chunks)
+    return side_of(label, examination), Look(host.label, host.now(), known(examination.facts.get(NpuDetail)))
+
+
+def _told(new: Sequence[Cause], options: Options) -> list[str]:
+    """What the comparison itself shows."""
+    from doctor.report.text_format import steps
+
+    lines: list[str] = []
+    for cause in new:
+        finding = cause.finding
+        lines += ["", options.style.paint("strong", f"{finding.title[options.language]} [{finding.rule}]")]
+        lines += [f"  {line}" for evidence in finding.evidence for line in evidence.text.split("\n")]
+        for fix in finding.fixes:
+            lines += [f"  {fix.title[options.language]}", *steps(fix.steps, options.style, options.language, "  ")]
+    return lines
 
 
 def _lines(compared: Comparison, options: Options, say: Speak) -> list[str]:
