@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+from doctor.record import dataclass
 from doctor.rulepackage import data_text
 from doctor.words import Words
 

@@ -7,7 +7,6 @@ one whose verdict is CLEAR was ruled out; one that could not look stays open.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from doctor.checkup import NO_LOG
 from doctor.conditions import compile_condition, shown
@@ -17,6 +16,7 @@ from doctor.fields import read_field
 from doctor.finding import Outcome, Verdict
 from doctor.logscan.scan import Match, Scan
 from doctor.logscan.signature import hits, ordered
+from doctor.record import dataclass
 from doctor.rule import Decision, Rule, Signature
 from doctor.words import Words
 

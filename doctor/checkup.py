@@ -10,7 +10,7 @@ import functools
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from doctor.conditions import Condition, Trace, compile_condition, shown
@@ -22,6 +22,7 @@ from doctor.host import Unavailable
 from doctor.logic import Need, needs
 from doctor.logscan.scan import Match, Scan
 from doctor.logscan.signature import Matches, evidence_of, hits
+from doctor.record import dataclass
 from doctor.rule import Decision, Rule
 from doctor.values import template_values, told
 from doctor.words import Words

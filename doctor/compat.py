@@ -11,10 +11,10 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from doctor.logscan import cache
+from doctor.record import dataclass
 from doctor.regex import regex
 from doctor.rulepackage import data_text
 from doctor.versions import Scheme, compare, satisfies

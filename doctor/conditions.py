@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from doctor import versions
 from doctor.facts import Facts
 from doctor.fields import ABSENT, FieldKind, Reading, Value, field_spec, read_field
 from doctor.finding import Evidence
+from doctor.record import dataclass
 from doctor.regex import regex
 
 

@@ -10,7 +10,7 @@ import difflib
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import date, datetime
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from typing import Any
 from doctor.finding import Severity
 from doctor.locale import Speak
 from doctor.policy import Policy, Suppression
+from doctor.record import dataclass
 
 FILE, PYPROJECT = "doctor.toml", "pyproject.toml"
 LIMIT = 1024 * 1024

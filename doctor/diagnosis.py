@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from doctor.finding import Basis, Confidence, Finding, Severity, Verdict
+from doctor.record import dataclass
 from doctor.rule import Role, Rule
 
 _ROLE_ORDER = {Role.CAUSE: 0, Role.SYMPTOM: 1, Role.WRAPPER: 2}

@@ -9,9 +9,9 @@ import functools
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from doctor.record import dataclass
 from doctor.regex import regex
 from doctor.rulepackage import data_text
 from doctor.words import Words

@@ -8,7 +8,6 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from doctor import versions
@@ -23,6 +22,7 @@ from doctor.facts.npu import Chip, DeviceNodes, NpuPresence, Npus, NpuSmi
 from doctor.facts.target import AscendBuild, Environment, Packages, TorchBuild
 from doctor.facts.vllm import ServeCommands, VllmProcesses
 from doctor.host import Unavailable
+from doctor.record import dataclass
 from doctor.versions import Scheme
 
 

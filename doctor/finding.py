@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from doctor.fix import Fix
+from doctor.record import dataclass
 from doctor.words import Words
 
 

@@ -7,11 +7,11 @@ Contract: pure; looks only at what the scan kept. The first exception of a chain
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from doctor.finding import Basis, Evidence, Severity
 from doctor.logscan.scan import Match, Scan
 from doctor.logscan.signature import SHOWN, ordered
+from doctor.record import dataclass
 from doctor.regex import regex
 
 EXCEPTION = (

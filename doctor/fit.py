@@ -7,13 +7,13 @@ printed on real cards, stand in docs/will-it-fit.md; tests/test_fit.py holds the
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from doctor.facts.model import length, setting
 from doctor.facts.model_config import ModelConfig
 from doctor.facts.number import decimal
 from doctor.facts.safetensors import Tensor
 from doctor.facts.vllm import ServeCommand
+from doctor.record import dataclass
 from doctor.regex import regex
 
 GIB = 2**30

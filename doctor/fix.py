@@ -10,9 +10,10 @@ import dataclasses
 import enum
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, cast
 
+from doctor.record import dataclass
 from doctor.words import Words
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
 from doctor.logscan.prefix import message
+from doctor.record import dataclass
 from doctor.rulepackage import data_text
 from doctor.words import Words
 

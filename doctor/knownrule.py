@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any
 
 from doctor import causefile
 from doctor.finding import Severity
+from doctor.record import dataclass
 from doctor.rule import Role, Rule
 
 

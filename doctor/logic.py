@@ -12,11 +12,11 @@ import importlib
 import types
 import typing
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from doctor.facts import providers
 from doctor.logscan.signature import Matches
+from doctor.record import dataclass
 from doctor.rulepackage import rules_package
 
 Needs = tuple[tuple[str, str, bool], ...]

@@ -10,7 +10,7 @@ import hashlib
 import re
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from doctor import checkup, diagnosis
 from doctor.checkup import FactSet, facts_judged
@@ -25,6 +25,7 @@ from doctor.finding import Outcome, Verdict
 from doctor.fit import Card, Fit, Plan, estimate, held_by_others, visible
 from doctor.host import KIB, MIB, Host, Unavailable
 from doctor.logscan.scan import Scan
+from doctor.record import dataclass
 from doctor.rule import Rule
 from doctor.rulebook import Rulebook
 

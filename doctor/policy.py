@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import date
 from fnmatch import fnmatchcase
 
@@ -16,6 +16,7 @@ from doctor.diagnosis import Cause, diagnose
 from doctor.examine import Examination
 from doctor.finding import Finding, Severity, Suppressed, Verdict
 from doctor.fingerprint import fingerprint, fingerprints
+from doctor.record import dataclass
 from doctor.rule import Rule
 
 BASELINE_VERSION = 1

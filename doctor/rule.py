@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from doctor.finding import Confidence, Severity
 from doctor.fix import Fix
+from doctor.record import dataclass
 from doctor.words import Words
 
 

@@ -13,7 +13,6 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -24,6 +23,7 @@ from doctor.knownrule import Known, KnownRule, rule_of
 from doctor.logic import LazyLogic, Needs, needs_of
 from doctor.logscan import cache
 from doctor.logscan.literals import required
+from doctor.record import dataclass
 from doctor.rule import Rule
 from doctor.rulepackage import rules_package
 

@@ -11,9 +11,10 @@ import functools
 import operator
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from doctor.record import dataclass
 from doctor.regex import regex
 
 

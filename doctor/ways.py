@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from doctor import compat
 from doctor.compat import Release
@@ -18,6 +18,7 @@ from doctor.facts.driver import Driver
 from doctor.facts.machine import Machine, OperatingSystem
 from doctor.facts.npu import Chip, Npus
 from doctor.facts.target import Packages, Target
+from doctor.record import dataclass
 from doctor.versions import Scheme, compare
 from doctor.words import Words
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from doctor.facts import Facts, Provider, cann_disk, known
@@ -19,6 +19,7 @@ from doctor.facts.cann_files import (
 )
 from doctor.facts.target import Target
 from doctor.host import Host, Unavailable, Why
+from doctor.record import dataclass
 
 
 @dataclass(frozen=True)

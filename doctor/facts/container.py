@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from doctor.facts import Facts, Provider, known
@@ -12,6 +11,7 @@ from doctor.facts.compose import parse_compose
 from doctor.facts.docker_run import parse_docker_run, parse_docker_runs
 from doctor.facts.run_command import RunCommand
 from doctor.host import KIB, Host, Unavailable, Why
+from doctor.record import dataclass
 from doctor.regex import regex
 
 __all__ = [

@@ -5,9 +5,10 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from doctor.host import Host, Unavailable
+from doctor.record import dataclass
 from doctor.regex import regex
 
 HEADER_LIMIT = 8 * 1024

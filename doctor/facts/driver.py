@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from doctor.facts import Facts, Provider
 from doctor.facts.npu import Npus
 from doctor.host import KIB, Host, Kind, Unavailable, Why
+from doctor.record import dataclass
 from doctor.regex import regex
 
 

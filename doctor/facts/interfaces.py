@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import posixpath
 import re
-from dataclasses import dataclass
 from ipaddress import IPv6Address
 
 from doctor.facts import Facts
 from doctor.host import Host, Unavailable, Why
+from doctor.record import dataclass
 from doctor.regex import regex
 
 

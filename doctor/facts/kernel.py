@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from doctor.facts import Facts, Provider
 from doctor.facts.number import span, whole
 from doctor.host import KIB, Host, Unavailable, Why
+from doctor.record import dataclass
 
 
 @dataclass(frozen=True)

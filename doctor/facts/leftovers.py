@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import posixpath
 import re
-from dataclasses import dataclass
 from typing import Any
 
 from doctor.facts import Facts, Provider
 from doctor.host import Host, Kind, Unavailable
+from doctor.record import dataclass
 from doctor.regex import regex
 
 FOLDER = "/dev/shm"

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from doctor.facts import Facts, Provider, known
 from doctor.facts.ask import answer, ran
 from doctor.facts.number import whole
 from doctor.host import KIB, Host, Output, Probe, Unavailable, Why
+from doctor.record import dataclass
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from doctor.facts import Facts, Provider
 from doctor.host import Host, Unavailable, Why
+from doctor.record import dataclass
 from doctor.regex import regex
 from doctor.text import clean_line
 

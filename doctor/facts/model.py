@@ -8,7 +8,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from doctor.facts import Facts, Provider
@@ -18,6 +18,7 @@ from doctor.facts.safetensors import LFS_MARK, START_BYTES
 from doctor.facts.shards import Shards, read_shards
 from doctor.facts.vllm import ServeCommand, ServeCommands
 from doctor.host import MIB, Host, Kind, Unavailable, Why
+from doctor.record import dataclass
 from doctor.regex import regex
 
 MOST_MODELS = 8

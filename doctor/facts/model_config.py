@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from doctor.record import dataclass
 from doctor.text import clean_line
 
 _TEXT_PARTS = ("text_config", "llm_config", "language_config", "thinker_config")

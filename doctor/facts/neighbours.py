@@ -8,12 +8,12 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from doctor.facts import Facts, Provider
 from doctor.facts.cann_disk import BASES, folders, real_folder
 from doctor.host import Host, Process, Unavailable
+from doctor.record import dataclass
 from doctor.regex import regex
 
 INFO_LIMIT = 16 * 1024

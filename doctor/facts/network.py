@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from doctor.facts import Facts, Provider
@@ -15,6 +15,7 @@ from doctor.facts.npu import Chip, Npus
 from doctor.facts.npu_smi import parse_fields
 from doctor.facts.number import whole
 from doctor.host import Host, Probe, Unavailable, Why
+from doctor.record import dataclass
 
 
 @dataclass(frozen=True)

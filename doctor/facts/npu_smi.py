@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from doctor.facts.npu_types import Npu, NpuProcess, Npus
 from doctor.facts.number import decimal, hexadecimal, whole
+from doctor.record import dataclass
 from doctor.regex import regex
 
 _QUOTE = regex(r"^[\s>]*")

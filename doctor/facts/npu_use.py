@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from doctor.facts.npu_types import Npu, NpuProcess, Npus
 from doctor.facts.vllm import VllmProcess, vllm_processes
 from doctor.host import Process
+from doctor.record import dataclass
 
 INIT = 1
 

@@ -12,9 +12,10 @@ import json
 import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from doctor.record import dataclass
 from doctor.regex import regex
 from doctor.rulepackage import data_text
 from doctor.versions import Scheme, compare

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from doctor.facts import Facts, Provider
 from doctor.facts.number import hexadecimal, whole
 from doctor.facts.vllm import VllmProcess, VllmProcesses
 from doctor.host import KIB, MIB, Host, Unavailable, Why
+from doctor.record import dataclass
 from doctor.regex import regex
 
 CAP_DAC_OVERRIDE = 1

@@ -9,11 +9,11 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from doctor.facts import Facts, Provider
 from doctor.host import Host, Unavailable, Why
+from doctor.record import dataclass
 from doctor.text import clean_line
 
 SIGNS = ("(us)", "Not Overlapped")

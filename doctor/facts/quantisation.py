@@ -6,8 +6,9 @@ import json
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from doctor.record import dataclass
 from doctor.regex import regex
 from doctor.text import clean_line
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 import ipaddress
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from doctor.facts import Facts, Provider
 from doctor.facts.number import whole
 from doctor.facts.target import Environment
 from doctor.host import MIB, Host, Unavailable, Why
+from doctor.record import dataclass
 
 VARIABLES = ("RANK_TABLE_FILE", "RANKTABLEFILE")
 """HCCL's variable, and that of MindIE."""

@@ -9,8 +9,9 @@ import enum
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from doctor.record import dataclass
 from doctor.regex import regex
 from doctor.text import docker_message
 

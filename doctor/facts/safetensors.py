@@ -8,10 +8,11 @@ from __future__ import annotations
 import enum
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import prod
 from typing import Any
 
+from doctor.record import dataclass
 from doctor.text import clean_line
 
 LENGTH_BYTES = 8

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from doctor.facts.safetensors import LENGTH_BYTES, START_BYTES, Damage, Header, Tensor, header_length, parse_header
 from doctor.host import MIB, Host, Unavailable
+from doctor.record import dataclass
 from doctor.text import clean_line
 
 INDEX = "model.safetensors.index.json"

@@ -9,12 +9,12 @@ import posixpath
 import re
 import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from doctor.facts import Facts, Provider, known
 from doctor.facts.machine import OperatingSystem
 from doctor.host import KIB, Host, Unavailable, Why
+from doctor.record import dataclass
 from doctor.regex import regex
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from doctor.facts import Facts, Provider
@@ -13,6 +13,7 @@ from doctor.facts.distributions import Site, normalised, parse_pip_list, read_si
 from doctor.facts.interpreter import describe, is_version, on_path
 from doctor.facts.vllm import VllmProcess, vllm_processes
 from doctor.host import Host, Output, Probe, Process, Unavailable, Why
+from doctor.record import dataclass
 from doctor.regex import regex
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from doctor.facts import Facts, Provider
 from doctor.facts.serve_text import ServeCommand, find_commands, first_argument, parse_command, parse_python_call
 from doctor.host import KIB, Host, Process, Unavailable
+from doctor.record import dataclass
 from doctor.regex import regex
 
 __all__ = [

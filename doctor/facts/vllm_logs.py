@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from doctor.facts.vllm import VllmProcess
 from doctor.host import KIB, FileInfo, Host, Kind, Unavailable
+from doctor.record import dataclass
 from doctor.regex import regex
 
 FILE, JOURNAL, CONTAINER, PLOG, NOWHERE = "file", "journal", "container", "plog", "nowhere"

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
+
+from doctor.record import dataclass
 
 KIB = 1024
 MIB = 1024 * KIB

@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from doctor.facts.vllm import ServeCommand
 from doctor.lint.modules import read_tree
 from doctor.lint.starts import Start
+from doctor.record import dataclass
 
 NAMES = frozenset({"LLM", "EngineArgs", "AsyncEngineArgs"})
 MOST_NODES = 400_000

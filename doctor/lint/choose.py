@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import enum
 import re
-from dataclasses import dataclass
 
 from doctor import compat
 from doctor.facts import Facts, known
@@ -13,6 +12,7 @@ from doctor.host import Host, Unavailable
 from doctor.lint import shipped
 from doctor.lint.flags import Table
 from doctor.lint.source import read_table
+from doctor.record import dataclass
 
 SOURCE_LIMIT = 2 * 1024 * 1024
 """Bytes of one source file of vLLM; its largest has 150 KB."""

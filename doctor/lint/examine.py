@@ -8,7 +8,7 @@ from __future__ import annotations
 import posixpath
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from doctor import checkup, diagnosis
 from doctor.checkup import FactSet
@@ -34,6 +34,7 @@ from doctor.lint.source import variables_in
 from doctor.lint.starts import Start
 from doctor.lint.variables import judge_variables
 from doctor.logscan.scan import Scan
+from doctor.record import dataclass
 from doctor.rule import Rule
 from doctor.rulebook import Rulebook
 

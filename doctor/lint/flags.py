@@ -5,7 +5,9 @@ from __future__ import annotations
 import difflib
 import enum
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from doctor.record import dataclass
 
 
 class Kind(enum.Enum):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from doctor.lint.modules import Modules, Scope
+from doctor.record import dataclass
 
 DEEPEST = 12
 

@@ -9,7 +9,7 @@ import itertools
 import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from doctor.facts.container import RunCommand
 from doctor.facts.docker_run import parse_docker_runs
@@ -18,6 +18,7 @@ from doctor.facts.vllm import ServeCommand, find_commands, parse_command
 from doctor.lint import calls, manifests
 from doctor.lint.modules import read_tree
 from doctor.lint.starts import Start
+from doctor.record import dataclass
 
 TEXT_LIMIT = 4 * 1024 * 1024
 """Characters of one input that are read; scripts have a few thousand."""

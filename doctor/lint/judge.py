@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from doctor.finding import Confidence, Evidence, Hit, Severity
 from doctor.lint import shipped
@@ -13,6 +12,7 @@ from doctor.lint.flags import Kind, nearest
 from doctor.lint.parse import Parsed, Problem, Wrong, judge_value, parse, unfinished
 from doctor.lint.replaced import ALIASES, INVENTED, REPLACED
 from doctor.lint.starts import Start
+from doctor.record import dataclass
 
 UNKNOWN, REMOVED, SHORTENED = "serving-flag-unknown", "serving-flag-removed", "serving-flag-abbreviated"
 VALUE, JSON, DEVICE = "serving-flag-invalid-value", "serving-json-option-invalid", "serving-device-ascend"

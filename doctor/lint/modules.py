@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from doctor.record import dataclass
 
 MOST_FILES = 80
 """Files of one package that are read for its flags; vLLM needs about 40."""

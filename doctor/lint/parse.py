@@ -10,9 +10,10 @@ import enum
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from doctor.lint.flags import Flag, Kind, Table
+from doctor.record import dataclass
 
 MOST_WORDS = 4000
 VALUE_SHOWN = 160

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from doctor.finding import Confidence, Evidence, Hit, Severity
 from doctor.lint.judge import METHOD, SHOWN, TOKENS, VALUE, Ruled
 from doctor.lint.parse import Parsed, unfinished
 from doctor.lint.starts import Start
+from doctor.record import dataclass
 
 CARDS, HEADS = "serving-world-size-exceeds-visible", "model-heads-not-divisible-by-tp"
 MLA, BF16, EAGER = "operator-mla-head-count", "operator-bf16-unsupported", "perf-enforce-eager"

@@ -5,12 +5,13 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from packaging.version import InvalidVersion, Version
 
 from doctor.lint.flags import Flag, Kind, Table
+from doctor.record import dataclass
 from doctor.rulepackage import data_text
 
 FILE = "vllm-flags.json"

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from doctor.lint.flags import Flag, Kind, Table
 from doctor.lint.hints import hints_of
 from doctor.lint.kinds import dotted_name, of_hints, with_keywords
 from doctor.lint.modules import Modules, Scope
+from doctor.record import dataclass
 
 Reader = Callable[[str], "str | None"]
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from doctor.facts.vllm import ServeCommand
+from doctor.record import dataclass
 
 LOOK_AHEAD = 200
 """Lines after a command's first in which its words are looked for."""

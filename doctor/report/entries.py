@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from doctor.finding import Finding, Outcome, Severity
 from doctor.locale import Speak
+from doctor.record import dataclass
 from doctor.report.model import THRESHOLDS, Report
 from doctor.report.style import short
 from doctor.said import said

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeVar
 
 from doctor.examine import Examination, Selection
@@ -19,6 +19,7 @@ from doctor.facts.machine import Machine, OperatingSystem
 from doctor.facts.npu import Chip, NpuPresence, Npus
 from doctor.facts.target import Packages, Target
 from doctor.finding import Outcome, Severity, Suppressed
+from doctor.record import dataclass
 
 T = TypeVar("T")
 

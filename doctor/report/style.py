@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
+from doctor.record import dataclass
 from doctor.regex import regex
 from doctor.text import cell_width, clean, clean_line
 

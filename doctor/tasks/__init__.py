@@ -9,13 +9,14 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 import click
 
 from doctor.locale import Speak, speaker
+from doctor.record import dataclass
 
 if TYPE_CHECKING:
     from doctor.config import Config

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from doctor.record import dataclass
 from doctor.report.style import Style
 from doctor.tasks import Answer, Options
 from doctor.tasks.common import label_of, open_logs, selection

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from doctor.locale import Speak, room_speaker
+from doctor.record import dataclass
 from doctor.tasks import Options, Refused
 from doctor.text import clean
 

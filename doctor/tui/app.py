@@ -9,7 +9,6 @@ import re
 import signal
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -22,6 +21,7 @@ from textual.screen import Screen
 from textual.theme import Theme
 
 from doctor.locale import Speak
+from doctor.record import dataclass
 from doctor.text import clean
 from doctor.tui.driver import FrugalDriver, TerminalDriver
 from doctor.tui.frugal import Painted

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from textual.content import Content
 
 from doctor.locale import Speak
+from doctor.record import dataclass
 from doctor.report.style import padded, short
 from doctor.text import cell_width, truncate
 from doctor.tui.glyphs import Glyphs

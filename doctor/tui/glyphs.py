@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from doctor.record import dataclass
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,11 @@ Contract: the engine is imported by the thread: the first paint does not wait fo
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Protocol
 
+from doctor.record import dataclass
 from doctor.tui.watch import Watch, WatchedHost
 
 if TYPE_CHECKING:

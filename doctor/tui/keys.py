@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from textual.binding import Binding, BindingType
+
+from doctor.record import dataclass
 
 _SHOWN = {"question_mark": "?", "slash": "/", "ctrl+r": "ctrl+r", "escape": "esc", "right_square_bracket": "]", "left_square_bracket": "["}
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from doctor.locale import Speak
+from doctor.record import dataclass
 from doctor.report.style import short
 from doctor.words import Words
 

@@ -9,11 +9,12 @@ import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Protocol
 
 from doctor.host import Host
+from doctor.record import dataclass
 from doctor.tui.plots import Curve
 from doctor.tui.watch import Watch, WatchedHost
 from doctor.watch.history import Track

@@ -6,11 +6,11 @@ Verdicts are words; a style is never alone.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from textual.content import Content
 
 from doctor.locale import Speak, room_speaker
+from doctor.record import dataclass
 from doctor.report.style import Style, padded, short
 from doctor.text import cell_width, clean_line, truncate
 from doctor.tui.glyphs import Glyphs

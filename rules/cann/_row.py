@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from doctor import compat
 from doctor.facts.cann import Cann
 from doctor.facts.npu import Chip, NpuPresence
 from doctor.facts.target import Packages
 from doctor.finding import Confidence, Evidence, Skip
+from doctor.record import dataclass
 from doctor.versions import Scheme, compare
 
 

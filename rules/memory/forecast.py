@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from doctor.facts.model import Model, Models
 from doctor.facts.npu import Chip, Npus
 from doctor.finding import Confidence, Evidence, Hit, Severity
 from doctor.fit import GIB, Card, Fit, Plan, estimate, visible
+from doctor.record import dataclass
 
 
 @dataclass(frozen=True)
