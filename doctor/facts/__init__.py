@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 from doctor.host import Host, Probe, Unavailable, Why
+from doctor.record import dataclass
 
 T = TypeVar("T")
 
-AREAS = ("machine", "kernel", "driver", "npu", "cann", "target", "vllm", "container", "network", "model", "processes", "profile", "memcheck", "neighbours", "startup", "rank_table", "leftovers")
+AREAS = ("machine", "kernel", "driver", "npu", "cann", "target", "vllm", "container", "network", "model", "processes", "profile", "memcheck", "neighbours", "startup", "rank_table", "leftovers", "custom_ops")
 """The modules of this package that provide facts."""
 
 
