@@ -31,6 +31,9 @@ WORDS: Mapping[str, Words] = {
     "refused_flags": Words("What stands after -- are flags for vLLM: name the model with --model PATH.", "-- 之后是 vLLM 参数：请用 --model PATH 指定模型。"),
     "refused_key": Words("The key cannot be read from {where}.", "无法从 {where} 读取 key。"),
     "refused_key_flag": Words("A key on the command line can be seen by everyone on this machine. Put it into a variable (--key-env) or a file (--key-file).", "命令行中的 key 会被本机所有人看到。请放入环境变量（--key-env）或文件（--key-file）。"),
+    "refused_quotes": Words("The flags have a quote that does not end.", "参数中有未闭合的引号。"),
+    "refused_load": Words("The load is a number of requests at once, at most {most}; 0 for none.", "并发须为不超过 {most} 的整数；0 表示不加压。"),
+    "refused_load_seconds": Words("A load lasts 1 to {most} seconds.", "加压时间须在 1 至 {most} 秒之间。"),
     "refused_url": Words("{url} is no address of a server; it looks like http://127.0.0.1:8000.", "{url} 不是服务地址；形如 http://127.0.0.1:8000。"),
     # Steps
     "step_device": Words("device", "设备"),

@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from threading import Event as Flag
 from types import FrameType
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 import click
 
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from doctor.smoke.plan import Plan, Step
     from doctor.smoke.request import Request, Seen
 
-KEY_LIMIT = 4096
 KEY_NAMES = ("VLLM_API_KEY",)
 """Variables that are read without being named. OPENAI_API_KEY is not: it may belong to somebody who is not this server."""
 
@@ -58,56 +56,26 @@ def run(options: Options, words: Sequence[str], plan_only: bool, feedback: bool,
 
 
 def _request(options: Options, words: Sequence[str], given: Mapping[str, Any], speak: Speak) -> Request:
+    from doctor.smoke.asked import cards_asked, flags_asked, python_asked, url_asked
+    from doctor.smoke.plan import Refusal
     from doctor.smoke.request import Request
 
-    if words and not given["model"]:
-        raise Refused(speak("refused_flags"))
-    if any(word == "--api-key" or word.startswith("--api-key=") for word in words):
-        raise Refused(speak("refused_key_flag"))
-    python = given["python"]
-    if python is not None and not (os.path.isfile(python) and os.access(python, os.X_OK)):
-        raise Refused(speak("refused_no_python_file", python=clean_line(python)))
-    return Request(
-        level=given["level"], device=given["device"], cards=_cards(given["cards"], speak), model=given["model"] or "", flags=tuple(words),
-        url=_url(given["url"], speak), load=given["load"] or 0, load_seconds=given["load_seconds"], use_busy=given["use_busy"],
-        python=os.path.abspath(python) if python else None, key=_key(given["key_env"], given["key_file"], speak), scale=options.timeout_scale,
-    )  # fmt: skip
-
-
-def _cards(text: str | None, speak: Speak) -> tuple[int, ...] | None:
-    if text is None:
-        return None
-    words = [word.strip() for word in text.split(",")]
-    if not all(word.isascii() and word.isdecimal() and len(word) < 4 for word in words) or len(set(words)) != len(words):
-        raise Refused(speak("refused_cards"))
-    return tuple(int(word) for word in words)
-
-
-def _url(url: str | None, speak: Speak) -> str:
-    if not url:
-        return ""
-    whole = url if "://" in url else f"http://{url}"
     try:
-        parts = urlsplit(whole)
-        good = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0) and parts.username is None
-    except ValueError:
-        good = False
-    if not good:
-        raise Refused(speak("refused_url", url=clean_line(url)))
-    return whole
+        return Request(
+            level=given["level"], device=given["device"], cards=cards_asked(given["cards"]) if given["cards"] is not None else None, model=given["model"] or "",
+            flags=flags_asked(words, given["model"] or ""), url=url_asked(given["url"] or ""), load=given["load"] or 0, load_seconds=given["load_seconds"],
+            use_busy=given["use_busy"], python=python_asked(given["python"] or ""), key=_key(given["key_env"], given["key_file"], speak), scale=options.timeout_scale,
+        )  # fmt: skip
+    except Refusal as refusal:
+        raise Refused(clean_line(speak(refusal.key, **refusal.values))) from None
 
 
 def _key(name: str | None, path: str | None, speak: Speak) -> str:
     """From a file, from the variable that is named, or from those that are usual."""
+    from doctor.smoke.asked import key_in_file
+
     if path:
-        try:
-            with open(path, encoding="utf-8") as file:
-                key = file.read(KEY_LIMIT).strip()
-        except (OSError, ValueError):
-            key = ""
-        if not key or not key.isascii() or not key.isprintable():
-            raise Refused(speak("refused_key", where=clean_line(path)))
-        return key
+        return key_in_file(path)
     if name and not os.environ.get(name):
         raise Refused(speak("refused_key", where=clean_line(name)))
     return next((os.environ[each] for each in ([name] if name else KEY_NAMES) if os.environ.get(each)), "")
@@ -169,6 +137,7 @@ class _Told:
 def _answer(options: Options, outcome: Outcome, seen: Seen, host: Host, speak: Speak, feedback: bool) -> Answer:
     from doctor.bundle.results import keep_smoke
     from doctor.smoke.jsonform import outcome_json
+    from doctor.smoke.machine import machine_lines
     from doctor.smoke.text import feedback_lines, outcome_lines
 
     told = outcome_json(outcome, speak, options.language, rulebook().rules)
@@ -176,26 +145,7 @@ def _answer(options: Options, outcome: Outcome, seen: Seen, host: Host, speak: S
     if options.as_json:
         return enveloped(options, outcome.exit_code, smoke=told)
     if feedback:
-        lines = feedback_lines(outcome, _machine(host, seen), host.label, speak, options.language)
+        lines = feedback_lines(outcome, machine_lines(host, seen), host.label, speak, options.language)
     else:
         lines = outcome_lines(outcome, speak, options.style, options.language, options.detail)
     return Answer("".join(clean(line) + "\n" if feedback else line + "\n" for line in lines), outcome.exit_code)
-
-
-def _machine(host: Host, seen: Seen) -> Iterator[tuple[str, str]]:
-    """What identifies the software and the chip, and nothing else."""
-    from doctor import __version__
-    from doctor.facts import HostFacts, known
-    from doctor.facts.cann import Cann
-    from doctor.facts.driver import Driver
-    from doctor.facts.machine import OperatingSystem
-    from doctor.report.model import SHOWN_PACKAGES
-
-    facts = HostFacts(host)
-    driver, cann, system = known(facts.get(Driver)), known(facts.get(Cann)), known(facts.get(OperatingSystem))
-    yield "ascend-doctor", __version__
-    yield "chip", f"{seen.chip or '-'} ({seen.family or '-'}), {len(seen.cards)} card(s)"
-    yield "driver", (driver.version if driver else None) or "-"
-    yield "CANN", (cann.version if cann else None) or "-"
-    yield "system", f"{system.name or system.id} {system.kernel}" if system else "-"
-    yield from ((name, seen.packages[name]) for name in SHOWN_PACKAGES if name in seen.packages)

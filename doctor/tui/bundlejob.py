@@ -8,14 +8,14 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from doctor.record import dataclass
 from doctor.text import clean_line
-from doctor.tui.fixjob import Told
 from doctor.tui.job import HostJob
+from doctor.tui.told import Told
 from doctor.tui.watch import Watch, WatchedHost
 
 if TYPE_CHECKING:

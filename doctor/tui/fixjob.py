@@ -6,12 +6,13 @@ Contract: it judges and changes nothing itself: `doctor.apply.engine` does. Ever
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from doctor.record import dataclass
 from doctor.text import clean, clean_line
 from doctor.tui.job import HostJob, Job
+from doctor.tui.told import Told
 
 if TYPE_CHECKING:
     from doctor.apply.engine import Applied, Event, Looked, Plan, Site
@@ -20,14 +21,6 @@ if TYPE_CHECKING:
 
 Off = frozenset[tuple[str, str]]
 """(rule, step key) of every step that was switched off."""
-
-
-@dataclass(frozen=True)
-class Told:
-    """A sentence: its key in the words of fixes or of the app, and its values."""
-
-    key: str
-    values: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -51,16 +51,16 @@ def _joined(values: list[float | None]) -> list[float | None]:
     return values
 
 
-def bounds(series: Sequence[Values], *, from_zero: bool = False) -> tuple[float, float]:
-    """Lowest and highest value of the axis; from zero it reaches 1 at the least: one request, all of a cache."""
+def bounds(series: Sequence[Values], *, from_zero: bool = False, least: float = 1.0) -> tuple[float, float]:
+    """Lowest and highest value of the axis; from zero it reaches `least`: one request, all of a cache."""
     values = [value for each in series for value in each if value is not None]
     if from_zero:
-        return 0.0, max([1.0, *values])
+        return 0.0, max([least, *values])
     low, high = min(values, default=0.0), max(values, default=0.0)
-    least = abs(high) * STILL or 1.0
-    if high - low < least:
+    span = abs(high) * STILL or 1.0
+    if high - low < span:
         middle = (high + low) / 2
-        low, high = max(0.0, middle - least / 2), middle + least / 2
+        low, high = max(0.0, middle - span / 2), middle + span / 2
     return low, high
 
 
@@ -113,10 +113,10 @@ def chart(body: Sequence[str], high: str, low: str, begin: str, end: str, width:
     return [truncate(line.rstrip(), width, "") for line in (*lines, " " * (gutter + 1) + below)]
 
 
-def plotted(curves: Sequence[Curve], rows: int, width: int, glyphs: Glyphs, *, from_zero: bool = False) -> tuple[list[str], float, float]:
+def plotted(curves: Sequence[Curve], rows: int, width: int, glyphs: Glyphs, *, from_zero: bool = False, least: float = 1.0) -> tuple[list[str], float, float]:
     """(rows, lowest, highest): columns for one curve, letters for several; few points are drawn wide."""
     series = sampled(curves, width)
-    low, high = bounds(series, from_zero=from_zero)
+    low, high = bounds(series, from_zero=from_zero, least=least)
     wide = max(1, width // max(map(len, series), default=1))
     parts = [[share for share in shares(values, low, high) for _ in range(wide)] for values in series]
     return (columns(parts[0], rows, glyphs) if len(parts) == 1 else letters(parts, rows)), low, high

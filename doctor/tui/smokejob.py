@@ -11,16 +11,20 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from doctor.record import dataclass
 from doctor.smoke.events import Check, Event, Figure, Line, Stage
-from doctor.text import clean_line
+from doctor.text import clean, clean_line
+from doctor.tui.form import Values
 
 if TYPE_CHECKING:
     from doctor.host import Host
     from doctor.smoke.outcome import Outcome, Result
     from doctor.smoke.plan import Plan, Refusal, Step
+    from doctor.smoke.request import Request, Seen
 
 LINES = 2000
 """Lines of a running step's output that are kept for the screen."""
@@ -29,24 +33,84 @@ LOADS = (0, 1, 4, 16, 64)
 """Requests at once on a server."""
 
 
+NOTHING_ASKED: Values = {"level": "2", "device": "auto", "busy": "no", "load": "0", "seconds": "20"}
+"""The inputs of a smoke test before anything was typed."""
+
+
+def next_load(text: str) -> str:
+    """The next greater load of those that one key goes through; none after the greatest."""
+    now = int(text) if text.isdecimal() else 0
+    return str(next((load for load in LOADS if load > now), 0))
+
+
+@dataclass(frozen=True)
+class Looked:
+    """What would be done, or why it is refused, and what was seen of the machine."""
+
+    plan: Plan | Refusal | None = None
+    seen: Seen | None = None
+
+    @property
+    def server(self) -> str:
+        """The address that would be asked."""
+        steps = getattr(self.plan, "steps", ())
+        return next((str(step.job.get("url", "")) for step in steps if step.id == "server"), "")
+
+
 @dataclass(frozen=True)
 class Bench:
-    """The machine that is tested, and with which interpreter."""
+    """The machine that is tested, and with which interpreter unless another one is typed."""
 
     host: Host
     python: str | None = None
     scale: float = 1.0
 
-    def plan(self, level: int, load: int) -> Plan | Refusal:
+    def plan(self, asked: Values) -> Looked:
         """What would be done, on what is there now."""
         from doctor.smoke.plan import Refusal, plan
-        from doctor.smoke.request import Request, look
+        from doctor.smoke.request import look
 
-        request = Request(level=level, load=load, python=self.python, key=os.environ.get("VLLM_API_KEY", ""), scale=self.scale)
+        seen = None
         try:
-            return plan(request, look(self.host, request))
+            request = self.request(asked)
+            seen = look(self.host, request)
+            return Looked(plan(request, seen), seen)
         except Refusal as refusal:
-            return refusal
+            return Looked(refusal, seen)
+
+    def request(self, asked: Values) -> Request:
+        """What was typed. Raises `Refusal`."""
+        from doctor.smoke.asked import cards_asked, flags_asked, key_in_file, load_asked, python_asked, seconds_asked, url_asked, words_of
+        from doctor.smoke.request import Request
+
+        model, key_file = asked.get("model", ""), asked.get("key_file", "")
+        return Request(
+            level=int(asked["level"]), device=asked["device"], cards=cards_asked(asked["cards"]) if asked.get("cards") else None, model=os.path.expanduser(model),
+            flags=flags_asked(words_of(asked.get("flags", "")), model), url=url_asked(asked.get("url", "")), load=load_asked(asked.get("load", "")),
+            load_seconds=seconds_asked(asked.get("seconds") or "20"), use_busy=asked.get("busy") == "yes",
+            python=python_asked(os.path.expanduser(asked.get("python", ""))) or self.python,
+            key=key_in_file(os.path.expanduser(key_file)) if key_file else os.environ.get("VLLM_API_KEY", ""), scale=self.scale,
+        )  # fmt: skip
+
+    def report(self, outcome: Outcome, seen: Seen, language: str) -> str:
+        """The text of `doctor smoke --report`, which can be sent to others."""
+        from doctor.locale import room_speaker
+        from doctor.smoke.machine import machine_lines
+        from doctor.smoke.text import feedback_lines
+        from doctor.smoke.words import WORDS
+
+        lines = feedback_lines(outcome, machine_lines(self.host, seen), self.host.label, room_speaker(WORDS, language), language)
+        return "".join(clean(line) + "\n" for line in lines)
+
+
+def written(text: str, path: Path) -> str:
+    """Writes a new file, never over another one; why it is not written, "" where it is."""
+    try:
+        with open(path, "x", encoding="utf-8") as file:
+            file.write(text)
+    except (OSError, ValueError) as problem:
+        return clean_line(getattr(problem, "strerror", None) or str(problem))
+    return ""
 
 
 @dataclass
@@ -85,6 +149,7 @@ class Running:
 
         try:
             self.outcome = run(self.plan, host, load(), self, self.stop)
+            _keep(self.outcome)
         except Exception as problem:  # noqa: BLE001  a bug of ours must not end the app; it is told
             self.problem = clean_line(f"{type(problem).__name__}: {problem}")[:300]
         finally:
@@ -131,6 +196,17 @@ class Running:
         return done / (self.plan.usual or 1.0)
 
 
+def _keep(outcome: Outcome) -> None:
+    """For a bundle."""
+    from doctor.bundle.results import keep_smoke
+    from doctor.locale import room_speaker
+    from doctor.rulebook import load
+    from doctor.smoke.jsonform import outcome_json
+    from doctor.smoke.words import WORDS
+
+    keep_smoke(outcome_json(outcome, room_speaker(WORDS, "en"), "en", load().rules), os.environ, os.geteuid())
+
+
 def output_of(running: Running, step: str) -> str:
     """What a step has printed: all that was kept of it once it has ended, its last lines before."""
     result = running.results.get(step)
@@ -139,4 +215,4 @@ def output_of(running: Running, step: str) -> str:
     return "\n".join(list(running.steps[step].lines)) if step in running.steps else ""
 
 
-__all__ = ["Bench", "LOADS", "Progress", "Running", "output_of"]
+__all__ = ["Bench", "LOADS", "Looked", "NOTHING_ASKED", "Progress", "Running", "next_load", "output_of", "written"]

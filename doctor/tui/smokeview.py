@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from textual.content import Content
 
 from doctor.locale import Speak, room_speaker
+from doctor.record import dataclass
 from doctor.report.style import Style, padded, short
 from doctor.smoke.events import Check, Figure
 from doctor.smoke.outcome import Outcome, Result, State
@@ -19,8 +20,9 @@ from doctor.smoke.plan import Plan, Refusal, Step
 from doctor.smoke.text import LOAD_POINT, figure_text, how_text, leftovers_text, outcome_lines, plan_lines, reason_text, span, step_lines
 from doctor.smoke.words import WORDS as SMOKE_WORDS
 from doctor.text import cell_width, clean, clean_line, truncate
+from doctor.tui.form import Values
 from doctor.tui.glyphs import Glyphs
-from doctor.tui.plots import Curve, chart, plotted
+from doctor.tui.plots import LETTERS, Curve, chart, plotted
 from doctor.tui.smokejob import Running
 from doctor.tui.words import WORDS
 
@@ -52,6 +54,16 @@ class SmokeView:
     @property
     def plan(self) -> Plan | None:
         return self.running.plan if self.running is not None else self.planned if isinstance(self.planned, Plan) else None
+
+    def title(self, label: str, asked: Values, width: int) -> str:
+        """The machine, and what was asked for."""
+        plan, say = self.plan, self.say
+        parts = [say("smoke_title"), short(label, 40), say("smoke_level", level=asked["level"])]
+        parts += [plan.device + (" " + ",".join(map(str, plan.cards)) if plan.device == "npu" else "")] if plan is not None else []
+        parts += [say("smoke_load_of", count=asked["load"])] if asked.get("load", "0") != "0" else []
+        parts += [short(os.path.basename(asked["model"].rstrip("/")), 30)] if asked.get("model") else []
+        parts += [short(asked["url"], 40)] if asked.get("url") else []
+        return truncate("  ".join(map(clean_line, parts)), width, "...")
 
     # One line a step
 
@@ -123,7 +135,7 @@ class SmokeView:
         style, running = Style(width if width >= 20 else 0), self.running
         if running is None:
             if isinstance(self.planned, Plan):
-                yield from _plain(style, plan_lines(self.planned, self.say, os.cpu_count() or 1))
+                yield from _plain(style, [*plan_lines(self.planned, self.say, os.cpu_count() or 1), *("  " + text for text in self.loads())])
             return
         result = running.results.get(step)
         if result is not None:
@@ -138,15 +150,29 @@ class SmokeView:
         else:
             yield Content(self.say("smoke_not_yet"))
 
+    def loads(self) -> list[str]:
+        """Which server the plan puts under load, a sentence each."""
+        steps = [step for step in (self.plan.running if self.plan is not None else ()) if step.job.get("load")]
+        values = [(step.job["load"], float(step.job.get("load_seconds", 0.0)), str(step.job.get("url") or step.job.get("model", ""))) for step in steps]
+        return [self.say("smoke_load_plan", count=count, seconds=seconds, where=short(where, 200)) for count, seconds, where in values]
+
     def _load(self, figures: Sequence[Figure], width: int) -> Iterator[Content]:
-        """Tokens and requests a second while the server was under load."""
+        """Tokens and requests a second, and how long answers took, while the server was under load."""
         for unit in ("tokens/s", "requests/s"):
             curve = load_curve(figures, unit)
             if len(curve) > 1:
-                body, low, high = plotted([curve], PLOT_ROWS, max(10, width - 12), self.glyphs, from_zero=True)
-                yield Content("")
-                yield Content.styled(self.say("smoke_load", unit=unit), "bold")
-                yield from (Content(line) for line in chart(body, f"{high:.3g}", f"{low:.3g}", f"{curve[0][0]:.0f} s", f"{curve[-1][0]:.0f} s", width))
+                yield from self._plot([curve], self.say("smoke_load", unit=unit), width, unit)
+        latencies = {f"p{share}": load_curve(figures, f"s p{share}") for share in (50, 95, 99)}
+        if len(latencies["p50"]) > 1:
+            yield from self._plot(list(latencies.values()), self.say("smoke_latency"), width, "s")
+            yield Content.styled("  ".join(f"{letter} {name}" for letter, name in zip(LETTERS, latencies, strict=False)), "dim")
+
+    def _plot(self, curves: Sequence[Curve], title: str, width: int, unit: str) -> Iterator[Content]:
+        body, low, high = plotted(curves, PLOT_ROWS, max(10, width - 12), self.glyphs, from_zero=True, least=1.0 if unit != "s" else 0.001)
+        begin, end = min(curve[0][0] for curve in curves if curve), max(curve[-1][0] for curve in curves if curve)
+        yield Content("")
+        yield Content.styled(title, "bold")
+        yield from (Content(line) for line in chart(body, f"{high:.3g}", f"{low:.3g}", f"{begin:.0f} s", f"{end:.0f} s", width))
 
     def plain(self) -> str:
         """The whole report, as `doctor smoke` prints it; the plan before a run."""

@@ -19,11 +19,14 @@ from doctor.smoke.events import Check, Figure
 from doctor.smoke.leftovers import Leftovers
 from doctor.smoke.outcome import Outcome, Result, State
 from doctor.smoke.plan import Plan, Reason, Refusal, Step
+from doctor.smoke.request import Card, Request, Seen
 from doctor.text import cell_width, clean
+from doctor.tui.form import Values
 from doctor.tui.glyphs import ASCII, UNICODE
 from doctor.tui.job import HostJob
+from doctor.tui.screens.inputs import InputsScreen
 from doctor.tui.screens.smoke import SmokeScreen
-from doctor.tui.smokejob import Bench, Running
+from doctor.tui.smokejob import NOTHING_ASKED, Bench, Looked, Running
 from doctor.tui.smokeview import SmokeView, load_curve
 from tests.smoke.test_run import NO_HCCL, planned, step
 from tests.tui.driving import PATIENCE, Driven, drive, host_job
@@ -37,17 +40,16 @@ LOAD = str(Path(__file__).parent / "steps" / "under_load")
 class Made(Bench):
     """A bench whose plan is known; keeps what was asked of it."""
 
-    asked: list[tuple[int, int]]
+    asked: list[Values]
 
     def __init__(self, *steps: Step, device: str = "cpu") -> None:
         super().__init__(LiveHost())
         object.__setattr__(self, "asked", [])
         object.__setattr__(self, "made", planned(*steps, device=device))
 
-    def plan(self, level: int, load: int) -> Plan | Refusal:
-        self.asked.append((level, load))
-        made: Plan | Refusal = self.made  # type: ignore[attr-defined]
-        return made
+    def plan(self, asked: Values) -> Looked:
+        self.asked.append(dict(asked))
+        return Looked(self.made, Seen(url="http://127.0.0.1:8000", cards=(Card(0), Card(1, user="[red]python3 (7)"))))  # type: ignore[attr-defined]
 
 
 @pytest.fixture
@@ -142,6 +144,133 @@ def test_a_load_is_plotted_while_it_lasts(tmp_path: Path) -> None:
     on_smoke(Made(Step("server", LOAD, {"until": str(until)}, 5.0, 120.0)), act, (80, 40), glyphs=ASCII)
 
 
+async def typed(driven: Driven, screen: InputsScreen, name: str, text: str) -> None:
+    """Puts a text into a field and presses enter."""
+    screen.items.highlighted = [field.name for field in screen._fields].index(name)
+    await driven.press("enter")
+    screen.query_one("#answer").value = text  # type: ignore[attr-defined]
+    await driven.press("enter")
+
+
+async def inputs_opened(driven: Driven) -> InputsScreen:
+    await driven.until("ctrl+a")
+    await driven.press("i")
+    screen = driven.app.screen
+    assert isinstance(screen, InputsScreen)
+    return screen
+
+
+def test_what_is_typed_is_planned_anew_and_starts_nothing(tmp_path: Path, marks: Callable[[], list[str]]) -> None:
+    bench, model = Made(step("device", "pass")), tmp_path / "Qwen3-8B"
+    model.mkdir()
+
+    async def act(driven: Driven, screen: SmokeScreen) -> None:
+        inputs = await inputs_opened(driven)
+        for name, text in (("model", str(model)), ("flags", "--max-model-len 4096"), ("url", "127.0.0.1:9000"), ("load", "8"), ("seconds", "5"), ("cards", "0,1")):
+            await typed(driven, inputs, name, text)
+        for name in ("level", "device", "busy"):
+            inputs.items.highlighted = [field.name for field in inputs._fields].index(name)
+            await driven.press("enter")
+        assert len(bench.asked) == 1, "one plan for all of it, on the way back"
+        await driven.press("escape")
+        await driven.until("load of 8")
+        assert "Qwen3-8B" in driven.text and "level 3" in driven.text and "127.0.0.1:9000" in driven.text
+        assert screen._test is None and not marks()
+        await driven.press("i", "escape")
+        assert len(bench.asked) == 2, "nothing was changed"
+
+    on_smoke(bench, act, (120, 40))
+    request = Bench(LiveHost()).request(bench.asked[1])
+    assert request == Request(
+        3, "npu", (0, 1), str(model), ("--max-model-len", "4096"), "http://127.0.0.1:9000", 8, 5.0, use_busy=True, key=request.key,
+    )  # fmt: skip
+    assert Bench(LiveHost()).request(NOTHING_ASKED).cards is None
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "why"),
+    [
+        ("model", "/nowhere/[red]x", "There is nothing at /nowhere/[red]x."), ("flags", '--a "b', "a quote that does not end"), ("flags", "--api-key x", "can be seen by everyone"),
+        ("url", "ftp://x", "is no address of a server"), ("load", "many", "a number of requests"), ("load", "5000", "at most 1000"), ("seconds", "0", "lasts 1 to 3600"),
+        ("cards", "0,0", "each once"), ("python", "/nowhere/python", "no program that can be run"), ("key_file", "/nowhere/key", "cannot be read"),
+    ],
+)  # fmt: skip
+def test_what_is_refused_is_told_and_can_be_mended_where_it_stands(name: str, text: str, why: str) -> None:
+    bench = Made(step("device", "pass"))
+
+    async def act(driven: Driven, screen: SmokeScreen) -> None:
+        inputs = await inputs_opened(driven)
+        await typed(driven, inputs, name, text)
+        assert why in " ".join(driven.text.split()) and inputs.query_one("#answer").value == text  # type: ignore[attr-defined]
+        await driven.press("escape", "escape")
+        assert driven.app.screen is screen and len(bench.asked) == 1
+
+    on_smoke(bench, act, (120, 40))
+
+
+def test_an_input_is_emptied_and_the_hint_tells_what_is_here() -> None:
+    async def act(driven: Driven, screen: SmokeScreen) -> None:
+        inputs = await inputs_opened(driven)
+        await typed(driven, inputs, "cards", "1")
+        assert "1: [red]python3 (7)" in " ".join(driven.text.split())
+        await driven.press("delete", "L")
+        assert inputs._values["cards"] == "" and "ASCEND_RT_VISIBLE_DEVICES" in driven.text and "本机的卡" in driven.text
+
+    on_smoke(Made(step("device", "pass")), act, (120, 40))
+
+
+def test_the_report_is_written_to_a_new_file_only_and_names_no_paths(tmp_path: Path) -> None:
+    async def act(driven: Driven, screen: SmokeScreen) -> None:
+        driven.app.folder = tmp_path
+        await driven.until("ctrl+a")
+        await driven.press("W")
+        assert "There is a report once a test is over." in driven.notes
+        await confirmed(driven)
+        await over(driven, screen)
+        for expected in ("Saved: ", "Not saved: File exists"):
+            await driven.press("W")
+            screen.query_one("#answer").value = "report.txt"  # type: ignore[attr-defined]
+            await driven.press("enter")
+            await told(driven, expected)
+
+    on_smoke(Made(step("device", "pass")), act)
+    text = (tmp_path / "report.txt").read_text()
+    assert "ascend-doctor: " in text and "device" in text
+
+
+async def told(driven: Driven, text: str) -> None:
+    """Waits for a note."""
+
+    async def there() -> None:
+        while not any(note.startswith(text) for note in driven.notes):
+            await driven.pilot.pause(0.01)
+
+    await asyncio.wait_for(there(), PATIENCE)
+
+
+def test_a_run_from_the_app_is_kept_for_a_bundle(state: Path) -> None:
+    from doctor.bundle.results import newest_results
+
+    async def act(driven: Driven, screen: SmokeScreen) -> None:
+        await confirmed(driven)
+        await over(driven, screen)
+
+    on_smoke(Made(step("device", "pass")), act)
+    ((item, _, text),) = newest_results({"XDG_STATE_HOME": str(state)}, os.geteuid())
+    assert item == "smoke:newest" and '"device"' in text
+
+
+def test_the_load_is_told_before_it_starts() -> None:
+    loaded = Step("server", LOAD, {"url": "http://[red]x:1", "load": 8, "load_seconds": 20.0}, 5.0, 120.0)
+
+    async def act(driven: Driven, screen: SmokeScreen) -> None:
+        await driven.until("8 requests at once for 20 s on http://[red]x:1")
+        await driven.press("A")
+        assert driven.text.count("8 requests at once") == 2
+
+    on_smoke(Made(loaded), act, (120, 40))
+
+
 @pytest.mark.parametrize("keys", [["escape"], ["X"], ["q"], ["ctrl+c"]])
 def test_leaving_or_stopping_ends_every_child_at_once(keys: list[str], marks: Callable[[], list[str]]) -> None:
     runs: list[Running] = []
@@ -176,10 +305,10 @@ def test_the_app_waits_at_its_end_for_a_run_that_stops() -> None:
 
 def test_a_refusal_and_a_bug_are_told_and_start_nothing() -> None:
     class Busy(Made):
-        def plan(self, level: int, load: int) -> Plan | Refusal:
-            if level == 3:
+        def plan(self, asked: Values) -> Looked:
+            if asked["level"] == "3":
                 raise ValueError("a bug [/nope]")
-            return Refusal("refused_busy", card=0, user="[red]python3\x1b[31m (7)", free="1")
+            return Looked(Refusal("refused_busy", card=0, user="[red]python3\x1b[31m (7)", free="1"))
 
     async def act(driven: Driven, screen: SmokeScreen) -> None:
         await driven.until("Card 0 is in use by [red]python3")
@@ -201,7 +330,7 @@ def test_level_and_load_are_chosen_and_planned_anew() -> None:
         await driven.until("Nothing is started yet")
 
     on_smoke(bench, act)
-    assert bench.asked == [(2, 0), (3, 0), (3, 1), (3, 4), (1, 4)]
+    assert [(asked["level"], asked["load"]) for asked in bench.asked] == [("2", "0"), ("3", "0"), ("3", "1"), ("3", "4"), ("1", "4")]
 
 
 def test_what_a_step_prints_is_text_and_nothing_else(tmp_path: Path) -> None:
@@ -268,7 +397,8 @@ def made_running() -> Running:
     now[0] = 60.0
     running.steps["server"].stage = "load of 4"
     for second in range(20):
-        for value, unit in ((200.0 + 20 * (second % 5), "tokens/s"), (2.0 + second % 3, "requests/s")):
+        curves = ((200.0 + 20 * (second % 5), "tokens/s"), (2.0 + second % 3, "requests/s"), *((0.02 * share + 0.1 * (second % 4), f"s p{share}") for share in (50, 95, 99)))
+        for value, unit in curves:
             running.steps["server"].figures.append(Figure("load, now", value, unit, str(second)))
     return running
 

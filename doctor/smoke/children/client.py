@@ -24,6 +24,8 @@ PROMPTS = (
     "The capital of France is", "List three uses of copper:", "def fibonacci(n):", "中国的首都是", "Explain in one sentence why the sky is blue:",
 )  # fmt: skip
 MOST_REQUESTS = 20000
+MOST_POINTS = 240
+"""Of each curve of a load."""
 MOST_FAILURES = 10
 """Failures in a row after which one of the load's clients gives up: the server is gone."""
 
@@ -222,6 +224,15 @@ def quantile(values: Sequence[float], share: float) -> float:
     return ordered[max(0, math.ceil(share * len(ordered)) - 1)] if ordered else 0.0
 
 
+def _tell_point(say: Any, second: str, span: float, ended: Sequence[Streamed]) -> None:
+    """What the requests that have ended since the point before tell: a point of each curve of the load."""
+    say.figure("load, now", round(sum(one.tokens for one in ended) / span, 1), "tokens/s", second)
+    say.figure("load, now", round(len(ended) / span, 2), "requests/s", second)
+    took = [one.seconds for one in ended if not one.error]
+    for share in (50, 95, 99) if took else ():
+        say.figure("load, now", round(quantile(took, share / 100), 3), f"s p{share}", second)
+
+
 def _load(say: Any, api: Api, name: str, patience: float, count: int, seconds: float) -> None:
     """So many requests at once for so long; requests under way at its end are waited for, within their own deadline."""
     say.stage(f"load of {count}")
@@ -243,15 +254,16 @@ def _load(say: Any, api: Api, name: str, patience: float, count: int, seconds: f
     workers = [threading.Thread(target=work, args=(number,), daemon=True) for number in range(count)]
     for worker in workers:
         worker.start()
-    done = tokens = 0
+    done, before = 0, start
     while any(worker.is_alive() for worker in workers):
         time.sleep(1.0)
+        now = time.monotonic()
+        if now - before < seconds / MOST_POINTS and any(worker.is_alive() for worker in workers):
+            continue
         with lock:
-            now_done, now_tokens = len(results), sum(one.tokens for one in results)
-        second = f"{time.monotonic() - start:.0f}"
-        say.figure("load, now", float(now_tokens - tokens), "tokens/s", second)
-        say.figure("load, now", float(now_done - done), "requests/s", second)
-        done, tokens = now_done, now_tokens
+            fresh = results[done:]
+        _tell_point(say, f"{now - start:.0f}", now - before, fresh)
+        done, before = done + len(fresh), now
     took = time.monotonic() - start
     good = [one for one in results if not one.error]
     errors = [one.error for one in results if one.error]

@@ -7,38 +7,31 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar
 
-from textual.app import ComposeResult
-from textual.containers import Container, VerticalScroll
+from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.message import Message
 from textual.timer import Timer
-from textual.widgets import OptionList, Static
+from textual.widgets import Static
 from textual.widgets.option_list import Option
 
-from doctor.bundle.telling import counts, human
-from doctor.bundle.words import WORDS as BUNDLE_WORDS
-from doctor.locale import Speak, room_speaker
-from doctor.report.style import Style, padded, short
-from doctor.text import cell_width, clean_line, truncate
+from doctor.bundle.telling import human
+from doctor.locale import Speak
+from doctor.report.style import Style, short
+from doctor.text import clean_line, truncate
 from doctor.tui.background import behind
 from doctor.tui.bundlejob import PROFILES, Written, gathered, written
-from doctor.tui.fixjob import Told
+from doctor.tui.bundleview import BundleView, bundle_speaker
 from doctor.tui.job import HostJob, Job
 from doctor.tui.keys import Key, bindings
 from doctor.tui.screens.paned import PanedScreen
+from doctor.tui.told import Told
 from doctor.tui.watch import Watch
 from doctor.tui.widgets.confirmbox import ConfirmBox
-from doctor.tui.widgets.keybar import KeyBar
-from doctor.tui.words import WORDS
 
 if TYPE_CHECKING:
     from doctor.bundle.gather import Gathered, Item
-
-LEAST_NAME = 20
-"""Cells of an item's name."""
 
 
 class BundleScreen(PanedScreen):
@@ -55,8 +48,6 @@ class BundleScreen(PanedScreen):
         Key("left_square_bracket", "detail_up", "key_detail_up"),
     )
     BINDINGS = bindings(KEYS)
-    AUTO_FOCUS = "#items"
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
 
     class Ready(Message):
         """What was gathered."""
@@ -85,18 +76,8 @@ class BundleScreen(PanedScreen):
         self._timer: Timer | None = None
 
     @property
-    def _say(self) -> Speak:
-        return room_speaker({**WORDS, **BUNDLE_WORDS}, self.language)
-
-    def compose(self) -> ComposeResult:
-        yield Static(id="title", classes="headline")
-        yield Static(id="state")
-        with Container(id="bundle"):
-            yield OptionList(id="items", markup=False)
-            with VerticalScroll(id="pane", can_focus=False):
-                yield Static(id="panetext")
-        yield ConfirmBox()
-        yield KeyBar(self.KEYS)
+    def _view(self) -> BundleView:
+        return BundleView(self._chosen, self.language)
 
     def on_mount(self) -> None:
         super().on_mount()
@@ -145,7 +126,7 @@ class BundleScreen(PanedScreen):
         self._show()
 
     def on_confirm_box_answered(self, event: ConfirmBox.Answered) -> None:
-        self.query_one("#items").focus()
+        self.items.focus()
         chosen = self._chosen
         if chosen is None or not event.text or self._writing:
             return
@@ -179,8 +160,8 @@ class BundleScreen(PanedScreen):
         self.call_after_refresh(self._show)
 
     def _show(self) -> None:
-        items, at = self.query_one("#items", OptionList), self.query_one("#items", OptionList).highlighted or 0
-        lines = self._lines(max(40, (items.content_size.width or self.size.width) - 2))
+        items, at = self.items, self.items.highlighted or 0
+        lines = self._view.lines(max(40, (items.content_size.width or self.size.width) - 2))
         if len(lines) == items.option_count:
             for index, line in enumerate(lines):
                 items.replace_option_prompt_at_index(index, line)
@@ -194,10 +175,10 @@ class BundleScreen(PanedScreen):
         self._head()
         side = self.query_one("#pane", VerticalScroll)
         width = max(20, (side.content_size.width or self.size.width) - 2)
-        self.query_one("#panetext", Static).update(Content("\n").join(list(self._detail(Style(width)))))
+        self.query_one("#panetext", Static).update(Content("\n").join(list(self._view.detail(self._item, Style(width)))))
 
     def _head(self) -> None:
-        say = self._say
+        say = bundle_speaker(self.language)
         parts = [say("bundle_title"), short(self._job.label, 40), say("bundle_profile", name=self._profile)]
         self.query_one("#title", Static).update(Content(truncate("  ".join(map(clean_line, parts)), self.size.width - 2, "...")))
         self.query_one("#state", Static).update(Content(clean_line(self._state(say))))
@@ -211,56 +192,15 @@ class BundleScreen(PanedScreen):
             return say("bundle_writing")
         if (done := self._written) is not None:
             return say("written", file=done.path, size=human(done.size), members=done.members, profile=done.profile, quoted=shlex.quote(done.path))
-        items = self._gathered.items if self._gathered is not None else ()
-        kept = [item for item in items if item.id not in self._gone]
-        told = say("bundle_ready", on=len(kept), all=len(items), size=human(sum(item.size for item in kept)))
-        return f"{told}. {say('bundle_raw')}" if self._profile == "raw" else told
-
-    def _lines(self, width: int) -> list[Content]:
-        """Every item: in or out, its name, its size, how much of it was masked."""
-        items = self._gathered.items if self._gathered is not None else ()
-        sums = {item.id: f"{self._say('masked')} {sum(item.masked.values()):,}" if any(item.masked.values()) else "" for item in items}
-        last = max(map(cell_width, sums.values()), default=0)
-        name = min(max((cell_width(clean_line(item.id)) for item in items), default=0), max(LEAST_NAME, width - 4 - 11 - 2 - last))
-        lines = []
-        for item in items:
-            gone = item.id in self._gone
-            text = f"{'[ ]' if gone else '[x]'} {padded(_middle(clean_line(item.id), name), name)} {human(item.size):>10}  {self._say('left_out_mark') if gone else sums[item.id]}"
-            lines.append(Content.styled(text, "dim" if gone else ""))
-        return lines
+        return self._view.ready(self._profile)
 
     @property
     def _item(self) -> Item | None:
-        at, items = self.query_one("#items", OptionList).highlighted, self._gathered.items if self._gathered is not None else ()
+        at, items = self.items.highlighted, self._view.items
         return items[at] if at is not None and at < len(items) else None
 
-    def _detail(self, style: Style) -> Iterator[Content]:
-        say, chosen, item = self._say, self._chosen, self._item
-        if chosen is None:
-            return
-        if item is not None:
-            yield from (Content.styled(line, "bold") for line in style.lines(item.id, ""))
-            yield from self._told(say("size"), human(item.size), style)
-            yield from self._told(say("masked"), counts(item.masked, say) or "-", style)
-            if item.lacking:
-                yield from self._told(say("lacking"), ", ".join(f"{count} {reason}" for reason, count in sorted(item.lacking.items())), style)
-            if item.left_out:
-                yield from self._told("", say("lines_left_out", count=item.left_out), style)
-        yield Content("")
-        yield Content.styled(say("bundle_whole"), "bold")
-        yield from self._told(say("masked"), counts(chosen.masked, say) or "-", style)
-        for problem in chosen.problems:
-            yield from (Content.styled(line, "bold $text-warning") for line in style.lines(problem, "  ", ""))
-
-    @staticmethod
-    def _told(label: str, text: str, style: Style) -> Iterator[Content]:
-        head = f"{label}: " if label else ""
-        for index, line in enumerate(style.lines(text, "  ", head)):
-            cut = len(head) if not index and line.startswith(head) else 0
-            yield Content.assemble((line[:cut], "dim"), line[cut:])
-
     def plain_text(self) -> str:
-        return "\n".join([self._state(self._say), "", *(line.plain for line in self._lines(110)), "", *(line.plain for line in self._detail(Style(110)))]) + "\n"
+        return "\n".join([self._state(self._view.say), "", *(line.plain for line in self._view.lines(110)), "", *(line.plain for line in self._view.detail(self._item, Style(110)))]) + "\n"
 
     # Keys
 
@@ -296,31 +236,12 @@ class BundleScreen(PanedScreen):
 
             self.query_one(ConfirmBox).ask("write", self.speak("bundle_where"), default_name(chosen.time, chosen.profile))
 
-    def action_back(self) -> None:
-        box = self.query_one(ConfirmBox)
-        if box.is_open:
-            box.close()
-            self.query_one("#items").focus()
-        elif self._writing:
-            self.say("not_yet")
-        else:
-            super().action_back()
+    @property
+    def stays(self) -> str:
+        return "not_yet" if self._writing else ""
 
     def action_copy(self) -> None:
         self.doctor.copy(self.plain_text())
-
-
-def _middle(text: str, cells: int) -> str:
-    """Cut in its middle where it is too long: the end of a path tells more than its start."""
-    if cell_width(text) <= cells:
-        return text
-    head = truncate(text, cells // 3, "")
-    tail = ""
-    for char in reversed(text):
-        if cell_width(head) + 3 + cell_width(tail) + cell_width(char) > cells:
-            break
-        tail = char + tail
-    return f"{head}...{tail}"
 
 
 __all__ = ["BundleScreen"]

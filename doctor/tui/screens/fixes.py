@@ -299,7 +299,7 @@ class FixScreen(PanedScreen):
         if self._timer is not None:
             self._timer.pause()
         if making.problem is not None and making.problem.key == "refused_interrupted":
-            self._made = making.problem.values["about"]
+            self._made = str(making.problem.values["about"])
         elif making.undone:
             self._made = ""
         else:

@@ -8,22 +8,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
-from textual.app import ComposeResult
-from textual.containers import Container, VerticalScroll
+from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.message import Message
-from textual.widgets import OptionList, Static
+from textual.widgets import Static
 from textual.widgets.option_list import Option
 
 from doctor.report.style import Style
 from doctor.text import clean_line, truncate
 from doctor.tui.background import behind
-from doctor.tui.fixjob import Making, Place, Told, journal
+from doctor.tui.fixjob import Making, Place, journal
 from doctor.tui.fixview import fix_speaker, outcome, progress, sentence
 from doctor.tui.keys import Key, bindings
 from doctor.tui.screens.paned import PanedScreen
+from doctor.tui.told import Told
 from doctor.tui.widgets.confirmbox import YES, ConfirmBox
-from doctor.tui.widgets.keybar import KeyBar
 
 if TYPE_CHECKING:
     from doctor.apply.journal import Transaction
@@ -41,8 +40,6 @@ class HistoryScreen(PanedScreen):
         Key("left_square_bracket", "detail_up", "key_detail_up"),
     )
     BINDINGS = bindings(KEYS)
-    AUTO_FOCUS = "#items"
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
 
     class Answer(Message):
         """The journal, or why it cannot be told."""
@@ -69,16 +66,6 @@ class HistoryScreen(PanedScreen):
     def busy(self) -> bool:
         return self._changing
 
-    def compose(self) -> ComposeResult:
-        yield Static(id="title", classes="headline")
-        yield Static(id="state")
-        with Container(id="bundle"):
-            yield OptionList(id="items", markup=False)
-            with VerticalScroll(id="pane", can_focus=False):
-                yield Static(id="panetext")
-        yield ConfirmBox()
-        yield KeyBar(self.offered)
-
     def on_mount(self) -> None:
         super().on_mount()
         self.action_again()
@@ -103,7 +90,7 @@ class HistoryScreen(PanedScreen):
 
     @property
     def _current(self) -> Transaction | None:
-        at = self.query_one("#items", OptionList).highlighted
+        at = self.items.highlighted
         return self._transactions[at] if at is not None and at < len(self._transactions) else None
 
     def retell(self) -> None:
@@ -114,7 +101,7 @@ class HistoryScreen(PanedScreen):
         self.call_after_refresh(self._show)
 
     def _show(self) -> None:
-        items = self.query_one("#items", OptionList)
+        items = self.items
         at = items.highlighted or 0
         lines = [Content(self._line(one)) for one in self._transactions]
         items.clear_options()
@@ -176,7 +163,7 @@ class HistoryScreen(PanedScreen):
             self.query_one(ConfirmBox).ask(one.ident, self.speak("fix_confirm_undo", transaction=one.ident))
 
     def on_confirm_box_answered(self, event: ConfirmBox.Answered) -> None:
-        self.query_one("#items").focus()
+        self.items.focus()
         place = self._place
         if event.text.lower() not in YES:
             self.say("fix_not_confirmed")
@@ -201,18 +188,16 @@ class HistoryScreen(PanedScreen):
             self._undone(rule)
         self.action_again()
 
-    def action_back(self) -> None:
-        box = self.query_one(ConfirmBox)
-        if box.is_open:
-            box.close()
-            self.query_one("#items").focus()
-        elif self._changing:
-            self.say("fix_busy")
-        elif self._making is not None:
+    @property
+    def stays(self) -> str:
+        return "fix_busy" if self._changing else ""
+
+    def leave(self) -> None:
+        if self._making is not None:  # from what came of an undo to the list
             self._making = None
             self._panes()
         else:
-            super().action_back()
+            super().leave()
 
     def action_copy(self) -> None:
         self.doctor.copy(self.plain_text() if self._transactions else "")

@@ -18,12 +18,13 @@ from textual.widgets import Input, OptionList, Static, TextArea
 
 from doctor.logscan.sources import Source, SourceError, open_sources
 from doctor.report.style import padded, short
-from doctor.text import clean, clean_line, truncate
+from doctor.text import clean, truncate
 from doctor.tui.background import behind
 from doctor.tui.job import TextJob
 from doctor.tui.keys import Key, bindings
 from doctor.tui.screens.base import DoctorScreen
 from doctor.tui.watch import Watch, WatchedHost
+from doctor.tui.widgets.cleaninput import CleanInput
 from doctor.tui.widgets.keybar import KeyBar
 
 if TYPE_CHECKING:
@@ -39,11 +40,8 @@ JOURNAL_TIMEOUT = 30.0
 """Seconds that a journal may take."""
 
 
-class PathInput(Input):
-    """One line for a path; what is pasted into it is cleaned."""
-
-    def _on_paste(self, event: events.Paste) -> None:
-        event.text = clean_line(event.text)  # the widget's own handler comes next, and takes it from here
+class PathInput(CleanInput):
+    """One line for a path."""
 
 
 class PasteArea(TextArea):

@@ -6,11 +6,12 @@ at once with all its children.
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
+from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar
 
-from textual.app import ComposeResult
 from textual.binding import Binding
-from textual.containers import Container
 from textual.content import Content
 from textual.message import Message
 from textual.timer import Timer
@@ -18,25 +19,23 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from doctor.finding import Evidence
-from doctor.report.style import short
-from doctor.text import clean, clean_line, truncate
+from doctor.text import clean
 from doctor.tui.background import behind
 from doctor.tui.keys import Key, bindings
-from doctor.tui.screens.base import DoctorScreen
-from doctor.tui.smokejob import LOADS, Bench, Running, output_of
-from doctor.tui.smokeview import SmokeView
+from doctor.tui.screens.paned import SplitScreen
+from doctor.tui.smokejob import NOTHING_ASKED, Bench, Looked, Running, next_load, output_of, written
+from doctor.tui.smokeview import SmokeView, smoke_speaker
 from doctor.tui.widgets.confirmbox import YES, ConfirmBox
-from doctor.tui.widgets.keybar import KeyBar
 from doctor.tui.widgets.textview import TextView
 
 if TYPE_CHECKING:
-    from doctor.smoke.plan import Plan, Refusal
+    from doctor.smoke.plan import Plan
 
 TAIL = 300
 """Lines of output that stand beside the steps; the whole opens with enter."""
 
 
-class SmokeScreen(DoctorScreen):
+class SmokeScreen(SplitScreen):
     """The smoke test of one machine."""
 
     KEYS: ClassVar[tuple[Key, ...]] = (
@@ -44,10 +43,12 @@ class SmokeScreen(DoctorScreen):
         Key("X", "stop", "key_smoke_stop", line=True),
         Key("l", "output", "key_smoke_output", line=True),
         Key("escape,left", "back", "key_back", line=True),
+        Key("i", "inputs", "key_inputs", line=True),
         Key("1,2,3", "levels", "key_smoke_level", line=True),
         Key("o", "load", "key_smoke_load", line=True),
         Key("enter", "whole", "key_smoke_whole"),
         Key("e", "explain", "key_explain"),
+        Key("W,ctrl+w", "report", "key_smoke_report"),
         Key("r", "again", "key_smoke_again", line=True),
         Key("y", "copy", "key_copy", line=True),
         Key("right_square_bracket", "detail_down", "key_detail_down"),
@@ -55,14 +56,20 @@ class SmokeScreen(DoctorScreen):
     )
     # The list itself answers enter.
     BINDINGS = [*bindings(key for key in KEYS if key.action not in ("whole", "levels")), *(Binding(str(level), f"level({level})", show=False) for level in (1, 2, 3))]
-    AUTO_FOCUS = "#smokesteps"
 
     class Planned(Message):
         """A plan, and which of those that were asked for."""
 
-        def __init__(self, number: int, planned: Plan | Refusal | None, problem: str = "") -> None:
+        def __init__(self, number: int, looked: Looked | None, problem: str = "") -> None:
             super().__init__()
-            self.number, self.planned, self.problem = number, planned, problem
+            self.number, self.looked, self.problem = number, looked, problem
+
+    class Written(Message):
+        """A report lies in a file, or why it does not."""
+
+        def __init__(self, path: str, problem: str) -> None:
+            super().__init__()
+            self.path, self.problem = path, problem
 
     class Over(Message):
         """The run has ended, and so have its children."""
@@ -70,8 +77,8 @@ class SmokeScreen(DoctorScreen):
     def __init__(self, label: str, bench: Bench) -> None:
         super().__init__()
         self._label, self._bench = label, bench
-        self._level, self._load = 2, 0
-        self._planned: Plan | Refusal | None = None
+        self._asked: dict[str, str] = dict(NOTHING_ASKED)
+        self._looked: Looked | None = None
         self._problem = ""
         self._number = 0
         """Of the plan that was asked for last: an older one that comes late is passed over."""
@@ -81,15 +88,6 @@ class SmokeScreen(DoctorScreen):
         """Whether the cursor goes with the step that runs: until the user moves it."""
         self._painted = (-1, "", -1)
         self._timer: Timer | None = None
-
-    def compose(self) -> ComposeResult:
-        yield Static(id="title", classes="headline")
-        yield Static(id="state")
-        with Container(classes="split"):
-            yield OptionList(id="smokesteps", markup=False)
-            yield TextView(id="side")
-        yield ConfirmBox()
-        yield KeyBar(self.offered)
 
     def on_mount(self) -> None:
         super().on_mount()
@@ -107,12 +105,12 @@ class SmokeScreen(DoctorScreen):
     # The plan
 
     def _plan(self) -> None:
-        self._number, self._planned, self._test, self._problem = self._number + 1, None, None, ""
-        number, bench, level, load = self._number, self._bench, self._level, self._load
+        self._number, self._looked, self._test, self._problem = self._number + 1, None, None, ""
+        number, bench, asked = self._number, self._bench, dict(self._asked)
 
         def work() -> SmokeScreen.Planned:
             try:
-                return self.Planned(number, bench.plan(level, load))
+                return self.Planned(number, bench.plan(asked))
             except Exception as problem:  # noqa: BLE001  a bug of ours must not end the app; it is told
                 return self.Planned(number, None, f"{type(problem).__name__}: {problem}")
 
@@ -121,7 +119,7 @@ class SmokeScreen(DoctorScreen):
 
     def on_smoke_screen_planned(self, event: Planned) -> None:
         if event.number == self._number:
-            self._planned, self._problem = event.planned, event.problem
+            self._looked, self._problem = event.looked, event.problem
             self._show()
 
     # The run
@@ -134,12 +132,15 @@ class SmokeScreen(DoctorScreen):
             self.say("smoke_plan_first")
         else:
             where = self.speak("smoke_on_cards", cards=",".join(map(str, plan.cards))) if plan.device == "npu" else self.speak("smoke_on_cpu")
-            self.query_one(ConfirmBox).ask("start", self.speak("smoke_confirm", where=where, deadline=plan.deadline / 60))
+            question = self.speak("smoke_confirm", where=where, deadline=plan.deadline / 60)
+            self.query_one(ConfirmBox).ask("start", " ".join([*self._view.loads(), question]))
 
     def on_confirm_box_answered(self, event: ConfirmBox.Answered) -> None:
-        self.query_one("#smokesteps").focus()
+        self.items.focus()
         plan = self._view.plan
-        if event.text.lower() not in YES:
+        if event.purpose == "report":
+            self._write(event.text)
+        elif event.text.lower() not in YES:
             self.say("smoke_not_confirmed")
         elif plan is not None and self._test is None:
             self._start(plan)
@@ -183,17 +184,17 @@ class SmokeScreen(DoctorScreen):
         wanted = failed[0] if failed else running.now
         ids = [step.id for step in running.plan.steps]
         if wanted in ids:
-            self.query_one("#smokesteps", OptionList).highlighted = ids.index(wanted)
+            self.items.highlighted = ids.index(wanted)
 
     # What is seen
 
     @property
     def _view(self) -> SmokeView:
-        return SmokeView(self._planned, self._test, self.language, self.doctor.glyphs)
+        return SmokeView(self._looked.plan if self._looked is not None else None, self._test, self.language, self.doctor.glyphs)
 
     @property
     def _step(self) -> str:
-        steps, at = (self._view.plan.steps if self._view.plan else ()), self.query_one("#smokesteps", OptionList).highlighted
+        steps, at = (self._view.plan.steps if self._view.plan else ()), self.items.highlighted
         return steps[at].id if at is not None and at < len(steps) else ""
 
     def retell(self) -> None:
@@ -210,16 +211,12 @@ class SmokeScreen(DoctorScreen):
         self._side()
 
     def _head(self) -> None:
-        plan = self._view.plan
-        parts = [self.speak("smoke_title"), short(self._label, 40), self.speak("smoke_level", level=self._level)]
-        parts += [plan.device + (" " + ",".join(map(str, plan.cards)) if plan.device == "npu" else "")] if plan is not None else []
-        parts += [self.speak("smoke_load_of", count=self._load)] if self._load else []
-        self.query_one("#title", Static).update(Content(truncate("  ".join(map(clean_line, parts)), self.size.width - 2, "...")), layout=False)
+        self.query_one("#title", Static).update(Content(self._view.title(self._label, self._asked, self.size.width - 2)), layout=False)
         told = self.speak("smoke_broke", why=self._problem) if self._problem else self._view.state(self.size.width)
         self.query_one("#state", Static).update(Content(clean(told)))
 
     def _list(self) -> None:
-        steps = self.query_one("#smokesteps", OptionList)
+        steps = self.items
         rows = self._view.rows(max(20, self.size.width - 4))
         if len(rows) == steps.option_count:
             for index, row in enumerate(rows):
@@ -291,20 +288,50 @@ class SmokeScreen(DoctorScreen):
         self._side()
 
     def action_level(self, level: int) -> None:
-        self._choose(level, self._load)
+        self._choose({"level": str(level)})
 
     def action_load(self) -> None:
-        self._choose(self._level, LOADS[(LOADS.index(self._load) + 1) % len(LOADS)])
+        self._choose({"load": next_load(self._asked["load"])})
 
-    def _choose(self, level: int, load: int) -> None:
+    def action_inputs(self) -> None:
+        from doctor.tui.screens.inputs import InputsScreen
+        from doctor.tui.smokeinputs import FIELDS, cards_here
+
+        if self.runs:
+            self.say("smoke_runs")
+            return
+        looked = self._looked or Looked()
+        known = {"cards": cards_here(looked.seen), "server": looked.server or "-"}
+        self.app.push_screen(InputsScreen("inputs_smoke", FIELDS, self._asked, smoke_speaker, self._choose, known))
+
+    def _choose(self, asked: Mapping[str, str]) -> None:
         if self.runs:
             self.say("smoke_runs")
         else:
-            self._level, self._load = level, load
+            self._asked.update(asked)
             self._plan()
 
+    def action_report(self) -> None:
+        """What a first user with an NPU can send back, into a new file."""
+        if self._test is None or self._test.outcome is None:
+            self.say("smoke_no_report")
+        else:
+            name = f"doctor-smoke-{datetime.now().strftime('%Y%m%d-%H%M%S')}.txt"
+            self.query_one(ConfirmBox).ask("report", self.speak("smoke_report_where"), name)
+
+    def _write(self, name: str) -> None:
+        outcome, seen = self._test.outcome if self._test is not None else None, self._looked.seen if self._looked is not None else None
+        if outcome is None or seen is None or not name:
+            self.say("smoke_no_report")
+            return
+        path, bench, language = self.doctor.folder / os.path.expanduser(name), self._bench, self.language
+        behind(self, lambda: self.Written(os.path.abspath(path), written(bench.report(outcome, seen, language), path)), "smoke report")
+
+    def on_smoke_screen_written(self, event: Written) -> None:
+        self.say("not_saved", why=event.problem) if event.problem else self.say("saved", path=event.path)
+
     def action_again(self) -> None:
-        self._choose(self._level, self._load)
+        self._choose({})
 
     def action_stop(self) -> None:
         if self._test is not None and self.runs:
@@ -315,20 +342,6 @@ class SmokeScreen(DoctorScreen):
 
     def action_copy(self) -> None:
         self.doctor.copy(self._told(100).plain)
-
-    def action_back(self) -> None:
-        box = self.query_one(ConfirmBox)
-        if box.is_open:
-            box.close()
-            self.query_one("#smokesteps").focus()
-        else:
-            super().action_back()
-
-    def action_detail_down(self) -> None:
-        self.query_one(TextView).scroll_page_down(animate=False)
-
-    def action_detail_up(self) -> None:
-        self.query_one(TextView).scroll_page_up(animate=False)
 
 
 __all__ = ["SmokeScreen"]

@@ -9,6 +9,7 @@ from textual.message import Message
 from textual.widgets import Input, Static
 
 from doctor.text import clean_line
+from doctor.tui.widgets.cleaninput import CleanInput
 
 YES = ("y", "yes", "是")
 
@@ -33,7 +34,7 @@ class ConfirmBox(Container):
 
     def compose(self) -> ComposeResult:
         yield Static(id="question")
-        yield Input(id="answer", select_on_focus=False, disabled=True)
+        yield CleanInput(id="answer", select_on_focus=False, disabled=True)
 
     def ask(self, purpose: str, question: str, answer: str = "") -> None:
         """Opens with the question and takes the focus; `answer` stands there already."""

@@ -29,11 +29,11 @@ class FilterBox(Container):
 
     async def open(self, text: str | None = None) -> None:
         """Opens and takes the focus, before the next key comes; with a text, that is what stands in it."""
-        from textual.widgets import Input
+        from doctor.tui.widgets.cleaninput import CleanInput
 
         self.add_class("open")
         if self._input is None:
-            self._input = Input(text or "", id="filter", placeholder=self.hint, select_on_focus=False)
+            self._input = CleanInput(text or "", id="filter", placeholder=self.hint, select_on_focus=False)
             self._input.cursor_blink = False  # it would send bytes for ever
             await self.mount(self._input)
         elif text is not None:
