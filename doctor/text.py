@@ -22,22 +22,28 @@ _INVISIBLE = (
     "\U000e0000-\U000e007f"  # tags
 )
 _UNSAFE = "\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff" + _INVISIBLE
-_DIRTY = re.compile(f"[{_UNSAFE}]")
+_DIRTY = f"[{_UNSAFE}]"
 
 # A control string (OSC, DCS, SOS, PM, APC) goes as a whole only when it is closed within its line; of an open one only the introducer
 # goes, so that nobody can hide the rest of a log. Its body holds no control character, which keeps the scan linear. The pattern starts
 # with one set of characters, and looks back at the one it found, because `re` skips ahead fast over text only for such a start.
 _CLOSED = "[^\x00-\x1f\x7f-\x9f]*(?:\x07|\x1b\\\\|\x9c)"
 _PARAMETERS = "[0-?]*[ -/]*[@-~]?"
-_STRIP = re.compile(
+_STRIP = (
     f"[{_UNSAFE}](?:"
     rf"(?<=\x1b)(?:[\]PX^_]{_CLOSED}|\[{_PARAMETERS}|[ -/]*[0-~]?)"
     rf"|(?<=\x9b){_PARAMETERS}"
     rf"|(?<=[\x90\x98\x9d-\x9f]){_CLOSED}"
     ")?"
 )
-_NEWLINE = re.compile("\r+\n?|[\u2028\u2029]")
+_NEWLINE = "\r+\n?|[\u2028\u2029]"
 _ASCII_CONTROLS = bytes([*range(0x09), *range(0x0B, 0x20), 0x7F])
+
+
+@functools.lru_cache(maxsize=16)
+def _compiled(expression: str) -> re.Pattern[str]:
+    """Compiled at the first text that needs it: sets of characters of the whole of Unicode take milliseconds, and most text is clean ASCII."""
+    return re.compile(expression)
 
 
 def clean(text: str) -> str:
@@ -48,11 +54,11 @@ def clean(text: str) -> str:
     if text.isascii():
         if len(text.encode("ascii").translate(None, _ASCII_CONTROLS)) == len(text):
             return text
-    elif not _DIRTY.search(text):
+    elif not _compiled(_DIRTY).search(text):
         return text
     if "\r" in text or "\u2028" in text or "\u2029" in text:
-        text = _NEWLINE.sub("\n", text)
-    return _STRIP.sub("", text)
+        text = _compiled(_NEWLINE).sub("\n", text)
+    return _compiled(_STRIP).sub("", text)
 
 
 def clean_line(text: str) -> str:
@@ -93,8 +99,8 @@ def _fit(text: str, cells: int) -> str:
     return text
 
 
-_CJK = re.compile("[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]")
-_BEYOND_ASCII = re.compile("[\x80-\ufffc\ufffe-\U0010ffff]")
+_CJK = "[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]"
+_BEYOND_ASCII = "[\x80-\ufffc\ufffe-\U0010ffff]"
 _GB2312 = re.compile(rb"[\xa1-\xf7][\xa1-\xfe]")
 _ASCII = bytes(range(0x80))
 
@@ -123,13 +129,13 @@ def _decode_line(line: bytes) -> str:
         pass
     as_utf8 = line.decode("utf-8", "replace")
     # Mostly valid UTF-8: damaged, or cut at a limit. Such bytes read as GB18030 would be mojibake that looks Chinese.
-    if len(_BEYOND_ASCII.findall(as_utf8)) >= as_utf8.count("\ufffd"):
+    if len(_compiled(_BEYOND_ASCII).findall(as_utf8)) >= as_utf8.count("\ufffd"):
         return as_utf8
     as_gb = line.decode("gb18030", "replace")
     high = len(line.translate(None, _ASCII))
     pairs = len(_GB2312.findall(line))
     # Real Chinese text is nearly all characters of two bytes above ASCII; Latin-1 read as GB18030 is not.
-    if 2 * pairs >= 0.8 * high and len(_CJK.findall(as_gb)) >= 0.8 * len(_BEYOND_ASCII.findall(as_gb)):
+    if 2 * pairs >= 0.8 * high and len(_compiled(_CJK).findall(as_gb)) >= 0.8 * len(_compiled(_BEYOND_ASCII).findall(as_gb)):
         return as_gb
     return as_utf8
 
