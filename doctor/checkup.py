@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from doctor.conditions import Condition, Trace, compile_condition, shown
-from doctor.facts import Facts, providers
+from doctor.facts import Facts, FixedFacts, providers
 from doctor.fields import field_fact, read_field
 from doctor.finding import Basis, Confidence, Evidence, Finding, Hit, Outcome, Severity, Skip, Verdict
 from doctor.fix import filled as filled_action
@@ -56,6 +56,8 @@ def judge(rule: Rule, sets: Sequence[FactSet], scan: Scan) -> Verdict:
     """One rule's verdict over all fact sets."""
     if rule.by_log_only and not any(pattern in scan.hits for pattern in rule.scanned if scan.lines):
         return Verdict(rule.id, Outcome.CLEAR) if scan.lines else Verdict(rule.id, Outcome.SKIPPED, NO_LOG)
+    if unknown := _all_unknown(rule, sets, scan):
+        return Verdict(rule.id, Outcome.SKIPPED, "; ".join(unknown))
     start = time.perf_counter()
     findings: list[Finding] = []
     missing: list[str] = []
@@ -79,6 +81,14 @@ def judge(rule: Rule, sets: Sequence[FactSet], scan: Scan) -> Verdict:
     if cleared:
         return Verdict(rule.id, Outcome.CLEAR, seconds=seconds)
     return Verdict(rule.id, Outcome.SKIPPED, "; ".join(dict.fromkeys(missing)) or "nothing to look at", seconds)
+
+
+def _all_unknown(rule: Rule, sets: Sequence[FactSet], scan: Scan) -> list[str]:
+    """What is missing, where a text tells none of the rule's facts and none of its lines: known without looking into the rule."""
+    facts, names = sets[0].facts, rule.undecided_without
+    if not names or not scan.lines or not isinstance(facts, FixedFacts) or facts.names & set(names) or any(pattern in scan.hits for pattern in rule.scanned):
+        return []
+    return [str(facts.unknown(name)) for name in names]
 
 
 def _telling(answers: Sequence[_Answer], ways: Sequence[_Way]) -> list[_Answer]:

@@ -27,6 +27,7 @@ class Known:
     role: str
     formerly: tuple[str, ...]
     by_log_only: bool
+    undecided_without: tuple[str, ...]
     plain: bytes
     literals: bytes
 
@@ -53,6 +54,12 @@ class KnownRule(Rule):
             return super().by_log_only
         known: Known = self.__dict__["_known"]
         return known.by_log_only and self.logic is None
+
+
+    @property
+    def undecided_without(self) -> tuple[str, ...]:
+        known: Known | None = self.__dict__.get("_known")
+        return known.undecided_without if known else ()
 
 
 class _Later:

@@ -101,6 +101,11 @@ class Rule:
         return self.logic is None and self.decisions != () and all(decision.signature is not None for decision in self.decisions)
 
     @property
+    def undecided_without(self) -> tuple[str, ...]:
+        """Names of fact types: where none of them is known and no pattern matched, nothing decides the rule. (): that has to be tried."""
+        return ()
+
+    @property
     def kind(self) -> str:
         """What it looks at: "facts", "log" or "facts and log"."""
         log = bool(self.patterns) or any(decision.signature for decision in self.decisions)

@@ -19,16 +19,18 @@ from typing import Any
 
 from doctor import __version__, causefile
 from doctor.conditions import compile_condition
+from doctor.fields import field_fact
 from doctor.knownrule import Known, KnownRule, rule_of
 from doctor.logic import LazyLogic, Needs, needs_of
 from doctor.logscan import cache
 from doctor.logscan.literals import required
+from doctor.logscan.signature import Matches
 from doctor.record import dataclass
 from doctor.rule import Rule
 from doctor.rulepackage import rules_package
 
 ENTRY_POINTS = "doctor.rules"
-CACHE_FORMAT = 4
+CACHE_FORMAT = 5
 
 
 @dataclass(frozen=True)
@@ -225,15 +227,16 @@ def _packed(entry: _Entry, content: bytearray) -> list[Any]:
     known, start = entry.known, len(content)
     content += known.plain + known.literals
     places = start, start + len(known.plain), len(content)
-    return [known.severity, known.role, known.formerly, known.by_log_only, entry.logic, entry.needs, *places]
+    return [known.severity, known.role, known.formerly, known.by_log_only, known.undecided_without, entry.logic, entry.needs, *places]
 
 
 def _unpacked(name: str, told: Any, content: bytes) -> _Entry | str:
     if isinstance(told, str):
         return told
-    severity, role, formerly, by_log_only, logic, needs, start, middle, end = told
+    severity, role, formerly, by_log_only, without, logic, needs, start, middle, end = told
     wanted = None if needs is None else tuple((parameter, kind, optional) for parameter, kind, optional in needs)
-    return _Entry(Known(name, severity, role, tuple(formerly), by_log_only, content[start:middle], content[middle:end]), logic, wanted)
+    known = Known(name, severity, role, tuple(formerly), by_log_only, tuple(without), content[start:middle], content[middle:end])
+    return _Entry(known, logic, wanted)
 
 
 def _stamp(files: Mapping[str, tuple[int, int]]) -> str:
@@ -254,9 +257,25 @@ def _parsed(path: Path, name: str) -> _Entry | str:
     if path.stem != rule.id:
         return f"{name}: holds the id {rule.id!r}; the file's name and the id are the same"
     needed = {pattern: sorted(found) for pattern, found in literals.items()}
-    known = Known(name, rule.severity.name, rule.role.value, rule.formerly, rule.by_log_only, _json(plain), _json(needed))
     logic = path.with_name(_module(path.name) + ".py")
-    return _Entry(known, logic.is_file(), needs_of(logic.read_text(encoding="utf-8")) if logic.is_file() else None)
+    needs = needs_of(logic.read_text(encoding="utf-8")) if logic.is_file() else ()
+    without = _undecided_without(rule, needs)
+    known = Known(name, rule.severity.name, rule.role.value, rule.formerly, rule.by_log_only, without, _json(plain), _json(needed))
+    return _Entry(known, logic.is_file(), needs)
+
+
+def _undecided_without(rule: Rule, needs: Needs | None) -> tuple[str, ...]:
+    """As `Rule.undecided_without`, in the order in which a verdict tells them as missing."""
+    names: list[str] = []
+    for decision in rule.decisions:
+        if decision.signature is None and decision.when is None:
+            return ()
+        if decision.signature is None:
+            names += [field_fact(name).__name__ for name in compile_condition(decision.when).fields]
+    of_logic = [(kind, optional) for _, kind, optional in needs or () if kind != Matches.__name__]
+    if needs is None or (of_logic and all(optional for _, optional in of_logic)):
+        return ()  # only the logic itself can tell
+    return tuple(dict.fromkeys([*names, *(kind for kind, optional in of_logic if not optional)]))
 
 
 def _json(plain: Any) -> bytes:

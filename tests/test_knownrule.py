@@ -10,6 +10,9 @@ import pytest
 from doctor import causefile
 from doctor.checkup import FactSet, judge
 from doctor.facts import FixedFacts
+from doctor.facts.driver import Driver
+from doctor.facts.kernel import Sysctls
+from doctor.facts.npu import Chip
 from doctor.finding import Outcome
 from doctor.logscan.literals import required
 from doctor.logscan.scan import Chunk, Scanner
@@ -58,3 +61,18 @@ def test_a_rule_of_log_lines_alone_is_judged_without_being_looked_into() -> None
     assert judge(rule, facts, Scanner.of(()).scan([])).outcome is Outcome.SKIPPED
     assert judge(rule, facts, silent).outcome is Outcome.CLEAR
     assert "decisions" not in vars(rule)
+
+
+@pytest.mark.parametrize("facts", [(), (Driver("24.1.0", None, None, "version.info"), Chip("a2", "910B3")), (Sysctls({"vm.swappiness": "60"}),)], ids=len)
+def test_rules_that_lack_all_their_facts_say_the_same_whether_they_are_looked_into_or_not(facts: tuple[object, ...]) -> None:
+    book = load()
+    text = Chunk("log", "all is well\nRuntimeError: NPU out of memory. Tried to allocate 2.00 GiB\n驱动\n".encode())
+    scan = Scanner(book.literals).scan([text])
+    sets = [FactSet("", FixedFacts(*facts))]
+    short = 0
+    for rule in book.rules.values():
+        quick = judge(rule, sets, scan)
+        short += quick.outcome is Outcome.SKIPPED and "decisions" not in vars(rule)
+        whole = judge(replace(rule), sets, scan)
+        assert (quick.outcome, quick.why, quick.findings) == (whole.outcome, whole.why, whole.findings), rule.id
+    assert short > 80

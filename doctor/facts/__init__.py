@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import Any, Generic, Protocol, TypeVar
 
 from doctor.host import Host, Probe, Unavailable, Why
@@ -84,8 +85,17 @@ class FixedFacts:
     def get(self, kind: type[T]) -> T | Unavailable:
         found = self._known.get(kind)
         if found is None:
-            return Unavailable(kind.__name__, Why.NOT_RECORDED, f"not in {self._where}")
+            return self.unknown(kind.__name__)
         return found  # type: ignore[return-value]
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The names of the types that are known."""
+        return frozenset(kind.__name__ for kind in self._known)
+
+    def unknown(self, name: str) -> Unavailable:
+        """What is said of a fact type, by name, that is not known."""
+        return Unavailable(name, Why.NOT_RECORDED, f"not in {self._where}")
 
     def __iter__(self) -> Iterator[object]:
         return iter(self._known.values())
