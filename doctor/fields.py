@@ -190,7 +190,7 @@ def read_field(name: str, facts: Facts) -> Reading:
     if isinstance(fact, Unavailable):
         return Reading(None, why=str(fact))
     value = spec.read(fact, key)
-    source = str(getattr(fact, "source", ""))
+    source = getattr(fact, "places", {}).get(key) or str(getattr(fact, "source", ""))
     line = int(getattr(fact, "line", 0) or getattr(fact, "lines", {}).get(key, 0))
     if value is None:
         return Reading(None, source, line, f"{name} is not known")

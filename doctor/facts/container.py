@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 from doctor.facts import Facts, Provider, known
 from doctor.facts.compose import parse_compose
+from doctor.facts.docker_inspect import parse_inspect, parse_names
 from doctor.facts.docker_run import parse_docker_run, parse_docker_runs
+from doctor.facts.kubernetes import parse_kubernetes
 from doctor.facts.run_command import RunCommand
+from doctor.facts.start_files import launch_files
 from doctor.host import KIB, Host, Unavailable, Why
 from doctor.record import dataclass
 from doctor.regex import regex
@@ -98,39 +100,38 @@ def read_container(host: Host, facts: Facts) -> Container | Unavailable:
     return Container(kind, None if mountinfo is None else parse_mount_points(mountinfo), source)
 
 
-_MOST_FILES = 20
-_FILE_LIMIT = 64 * KIB
-_PATTERNS = ("docker-compose*.y*ml", "compose*.y*ml", "*.sh")
 _COMMENT = regex(r"^[ \t]*#.*$", re.MULTILINE)
-_PLAIN_PATH = regex(r"(?:/[\w.@+-]+){1,16}", re.ASCII)
-
-
-def _candidates(host: Host) -> Iterator[str | Unavailable]:
-    folders = ["/root", "/home/*"]
-    here = (known(host.environ(0)) or {}).get("PWD", "")
-    if _PLAIN_PATH.fullmatch(here) and ".." not in here.split("/"):
-        folders.insert(0, here)
-    for folder in dict.fromkeys(folders):
-        for pattern in _PATTERNS:
-            paths = host.list(f"{folder}/{pattern}")
-            if isinstance(paths, Unavailable):
-                yield paths
-            else:
-                yield from paths
+_EXEC = regex(r"^Exec(?:Start|StartPre)=[-@:+!|]{0,4}", re.MULTILINE)
 
 
 def read_run_commands(host: Host, facts: Facts) -> RunCommands | Unavailable:
-    """From compose files and shell scripts in the working folder, /root and the homes; at most 20 files of 64 KiB."""
-    commands: list[RunCommand] = []
-    candidates = list(dict.fromkeys(_candidates(host)))
-    files = [path for path in candidates if isinstance(path, str)][:_MOST_FILES]
-    if not files and any(isinstance(path, Unavailable) and path.why is Why.NOT_RECORDED for path in candidates):
-        return next(path for path in candidates if isinstance(path, Unavailable))
-    for path in files:
-        text = host.read(path, _FILE_LIMIT)
-        if isinstance(text, str):
-            commands += parse_docker_runs(_COMMENT.sub("", text), path) if path.endswith(".sh") else parse_compose(text, path)
+    """From the files that start vLLM, and from what a recording holds of `docker inspect`."""
+    here = (known(host.environ(0)) or {}).get("PWD", "")
+    listed = host.list("/root/*.sh")
+    files = launch_files(host, here)
+    commands = [start for path, text in files for start in _starts(path, text)]
+    if not host.live:  # a check of a running machine asks no daemon
+        commands += _inspected(host)
+    if not files and not commands and isinstance(listed, Unavailable) and listed.why is Why.NOT_RECORDED:
+        return listed
     return RunCommands(tuple(commands), ", ".join(dict.fromkeys(command.source for command in commands)) or "/root, /home")
+
+
+def _starts(path: str, text: str) -> tuple[RunCommand, ...]:
+    if path.endswith((".yaml", ".yml")):
+        return parse_kubernetes(text, path) or parse_compose(text, path)
+    return () if path.endswith(".py") else parse_docker_runs(_EXEC.sub("", _COMMENT.sub("", text)), path)
+
+
+def _inspected(host: Host) -> list[RunCommand]:
+    found: list[RunCommand] = []
+    for tool in ("docker", "podman", "nerdctl"):
+        listings = (host.run((tool, "ps", *more)) for more in ((), ("-a",), ("--all",)))
+        names = dict.fromkeys(name for listing in listings if not isinstance(listing, Unavailable) for name in parse_names(listing.stdout))
+        for name in names:
+            told = host.run((tool, "inspect", name))
+            found += () if isinstance(told, Unavailable) else parse_inspect(told.stdout, f"{tool} inspect {name}")
+    return found
 
 
 PROVIDERS: tuple[Provider[Any], ...] = (

@@ -8,10 +8,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import field
 from typing import Any
 
-from doctor.facts import Facts, Provider
+from doctor.facts import Facts, Provider, known
+from doctor.facts.container import RunCommands
 from doctor.facts.distributions import Site, normalised, parse_pip_list, read_site, wheel_glibc
 from doctor.facts.interpreter import describe, is_version, on_path
-from doctor.facts.vllm import VllmProcess, vllm_processes
+from doctor.facts.start_files import profile_variables
+from doctor.facts.vllm import ServeCommands, VllmProcess, vllm_processes
 from doctor.host import Host, Output, Probe, Process, Unavailable, Why
 from doctor.record import dataclass
 from doctor.regex import regex
@@ -42,6 +44,8 @@ class Environment:
     source: str = ""
     lines: Mapping[str, int] = field(default_factory=dict)
     """Line in a pasted text by variable."""
+    places: Mapping[str, str] = field(default_factory=dict)
+    """File or container that sets a variable for the server, where it is not the environment itself."""
 
 
 @dataclass(frozen=True)
@@ -111,6 +115,7 @@ IMPORT_TEXT = 16 * 1024
 ABI_CHECK = "import torch; print(torch.compiled_with_cxx11_abi())"
 MOST_INTERPRETERS = 8
 _VOLATILE = frozenset({"_", "SHLVL", "PWD", "OLDPWD", "PPID", "LINES", "COLUMNS", "SHELL", "TERM"})
+_COUNTS_FOR_SERVERS = regex(r"(?!(?:ASCEND_(?:HOME_PATH|OPP_PATH|TOOLKIT_HOME|AICPU_PATH)|ATB_|VLLM_TARGET_DEVICE))(?:VLLM_|HCCL_|ASCEND_|PYTORCH_|TORCH_|OMP_|UCX_|HF_|TRANSFORMERS_|MOONCAKE_|LD_PRELOAD|TASK_QUEUE_|CPU_AFFINITY_|GLOO_|TP_|RAY_|MSMONITOR_|DYNAMIC_|MALLOC_|NPU_|LCCL_|ACL_|USE_|INF_NAN|CUDA_|PYTHON(?!PATH))")
 _PYTHON = regex(r"(?:python|pypy)[\d.]*")
 _BUILD_INFO = regex(r"^_*(soc_version|device_type)_*[ \t]*(?::[^=\n]*)?=[ \t]*['\"]([^'\"\n]*)['\"]", re.MULTILINE | re.IGNORECASE)
 _TORCH_VERSION = regex(r"^(__version__|cuda)[ \t]*(?::[^=\n]*)?=[ \t]*(None|['\"][^'\"\n]*['\"])", re.MULTILINE)
@@ -153,6 +158,8 @@ def _running(host: Host) -> Iterator[Target]:
         if process.role == "other" or process.ppid in ours:
             continue
         told = host.environ(process.pid)
+        if isinstance(told, Unavailable) and not host.live:
+            told = host.environ(0)  # a recording's `env` is that of the process that starts vLLM
         environment = {} if isinstance(told, Unavailable) else told
         python = _interpreter(host, process, everyone.get(process.ppid), environment)
         if python:
@@ -379,7 +386,27 @@ def _read_environment(host: Host, facts: Facts) -> Environment | Unavailable:
         return target
     if not target.environment:
         return Unavailable("environment of the target", Why.DENIED, target.how)
-    return Environment(target.environment, complete=True, source=f"environment of {target.how}")
+    values, places = dict(target.environment), dict[str, str]()
+    for name, (value, place) in (_set_for_servers(host, facts) if target.pid is None else {}).items():
+        if values.get(name) != value:
+            values[name], places[name] = value, place
+    source = ", ".join(dict.fromkeys((f"environment of {target.how}", *places.values())))
+    return Environment(values, complete=True, source=source, places=places)
+
+
+def _set_for_servers(host: Host, facts: Facts) -> dict[str, tuple[str, str]]:
+    """Name -> (value, place) of what the shells' start files and the starts of vLLM set for a server that does not run.
+
+    A start file counts only for what is not in the environment already. Search paths and a container's own folders say nothing about the target.
+    """
+    own, runs, commands = known(host.environ(0)) or {}, known(facts.get(RunCommands)), known(facts.get(ServeCommands))
+    found = {name: told for name, told in profile_variables(host).items() if name not in own}
+    for run in runs.commands if runs else ():
+        if re.search(r"vllm", " ".join((run.image or "", *run.command))):
+            found.update({name: (value, run.source) for name, value in run.environment.items()})
+    for command in commands.commands if commands else ():
+        found.update({name: (value, command.source) for name, value in command.environment.items()})
+    return {name: told for name, told in found.items() if _COUNTS_FOR_SERVERS.match(name) and not re.search(r"[$`]", told[0])}
 
 
 PROVIDERS: tuple[Provider[Any], ...] = (

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from doctor.facts import Facts, Provider
+from doctor.facts.launches import with_config, written_commands
 from doctor.facts.serve_text import ServeCommand, find_commands, first_argument, parse_command, parse_python_call
-from doctor.host import KIB, Host, Process, Unavailable
+from doctor.host import Host, Process, Unavailable
 from doctor.record import dataclass
 from doctor.regex import regex
 
@@ -45,10 +46,6 @@ class VllmProcesses:
     processes: tuple[VllmProcess, ...]
     source: str = "/proc"
 
-
-SCRIPTS = ("/root/*.sh", "/home/*/*.sh", "/etc/systemd/system/*.service")
-MOST_SCRIPTS = 20
-SCRIPT_LIMIT = 64 * KIB
 
 _ENGINE = regex(r"(?:vllm::?)?engine_?cor(?:e(?:proc)?)?(?:_?(?:dp)?\d+)?", re.IGNORECASE)
 _WORKER = regex(r"vllm(?:::?|_)?worker.*|(?:worker(?:_(?:tp|pp|dp|ep|dcp|pcp)\d*)+)", re.IGNORECASE)
@@ -93,24 +90,14 @@ def vllm_processes(processes: Sequence[Process]) -> tuple[VllmProcess, ...]:
     return tuple(VllmProcess(p.pid, p.ppid, roles[p.pid], p.argv, p.exe) for p in processes if p.pid in roles)
 
 
-def _scripts(host: Host) -> Iterator[ServeCommand]:
-    seen = 0
-    for pattern in SCRIPTS:
-        paths = host.list(pattern)
-        for path in () if isinstance(paths, Unavailable) else paths[: MOST_SCRIPTS - seen]:
-            seen += 1
-            text = host.read(path, SCRIPT_LIMIT)
-            yield from () if isinstance(text, Unavailable) else find_commands(text, path)
-
-
 def _read_commands(host: Host, facts: Facts) -> ServeCommands | Unavailable:
     processes = facts.get(VllmProcesses)
     running: list[ServeCommand] = []
     if not isinstance(processes, Unavailable):
         for process in processes.processes:
             command = parse_command(process.argv, f"process {process.pid}", pid=process.pid) if process.role == "api" else None
-            running += [command] if command is not None else []
-    found = (*running, *_scripts(host))
+            running += [with_config(host, command)] if command is not None else []
+    found = (*running, *written_commands(host, facts))
     if not found and isinstance(processes, Unavailable):
         return processes
     return ServeCommands(found, source=found[0].source if found else "/proc")

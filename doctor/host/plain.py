@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import email.utils
+import functools
 import os
 import pathlib
 import re
@@ -18,6 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timezone
 
 from doctor.host import MIB, READ_LIMIT, RUN_TIMEOUT, FileInfo, Kind, Listener, Output, Process, Unavailable, Why
+from doctor.host.listings import listed_rights, number_of
 from doctor.host.tree import Tree
 from doctor.text import clean, decode
 
@@ -65,7 +67,14 @@ class PlainHost:
         kind = info.kind
         if kind is Kind.FILE and info.size == 0 and isinstance(real, str) and real.startswith("/dev/") and not real.startswith("/dev/shm/"):
             kind = Kind.CHAR_DEVICE
-        return dataclasses.replace(info, kind=kind, mode=None, uid=None, gid=None, mtime=None)
+        mode, uid, gid = self._rights.get(path) or (None, None, None)
+        return dataclasses.replace(info, kind=kind, mode=mode, uid=uid, gid=gid, mtime=None)
+
+    @functools.cached_property
+    def _rights(self) -> Mapping[str, tuple[int | None, int | None, int | None]]:
+        """Path -> (mode, uid, gid), which a recorded `ls -l` or `stat` tells."""
+        users, groups = self._uids(), self._ids("/etc/group")
+        return {path: (mode, number_of(user, users), number_of(group, groups)) for output in self._outputs for path, mode, user, group in listed_rights(output)}
 
     def resolve(self, path: str) -> str | Unavailable:
         return self._tree.resolve(path) if self._has_files else Unavailable(path, Why.NOT_RECORDED)
@@ -92,11 +101,31 @@ class PlainHost:
         for output in self._outputs:
             if _is(output, "ps") and (found := tuple(parse_ps(output.stdout, self._uids()))):
                 return found
-        return Unavailable("processes", Why.NOT_RECORDED)
+        found = tuple(self._of_proc())
+        return found or Unavailable("processes", Why.NOT_RECORDED)
+
+    def _joined(self, path: str) -> str:
+        """A file of /proc whose parts end in NUL, which `read` would not leave in."""
+        told = self.read_raw(path, MIB)
+        return clean(decode(told).replace("\0", "\n")).replace("\n", "\0") if isinstance(told, bytes) and b"\0" in told else clean(decode(told)) if isinstance(told, bytes) else ""
+
+    def _of_proc(self) -> Iterator[Process]:
+        """Processes whose /proc/PID/cmdline was kept; process 1 alone tells no list."""
+        paths = self.list("/proc/[0-9]*/cmdline")
+        for path in () if isinstance(paths, Unavailable) or paths == ("/proc/1/cmdline",) else paths:
+            pid, words, status = path.split("/")[2], self._joined(path).rstrip("\0\n"), self.read(f"{path[:-7]}status")
+            argv = tuple(words.split("\0") if "\0" in words else words.split())
+            if argv and _is_number(pid):
+                told = dict(re.findall(r"^(Name|PPid|State):\s*(\S+)", status, re.MULTILINE)) if isinstance(status, str) else {}
+                parent = told.get("PPid", "")
+                yield Process(int(pid), int(parent) if _is_number(parent) else 0, told.get("Name") or os.path.basename(argv[0]), argv, state=told.get("State", ""))
 
     def _uids(self) -> Mapping[str, int]:
-        passwd = self.read("/etc/passwd")
-        rows = [line.split(":") for line in passwd.splitlines()] if isinstance(passwd, str) else []
+        return self._ids("/etc/passwd")
+
+    def _ids(self, path: str) -> Mapping[str, int]:
+        told = self._tree.read(path, MIB, False)  # not through stat, which asks for ids
+        rows = [line.split(":") for line in told.splitlines()] if isinstance(told, str) else []
         return {"root": 0} | {row[0]: int(row[2]) for row in rows if len(row) > 2 and _is_number(row[2])}
 
     def environ(self, pid: int) -> Mapping[str, str] | Unavailable:
@@ -104,8 +133,8 @@ class PlainHost:
             for output in self._outputs:
                 if output.argv in (("env",), ("printenv",)):
                     return parse_env(output.stdout)
-        text = self.read(f"/proc/{pid}/environ") if pid else ""  # written by hand: one variable a line
-        return parse_env(text) if isinstance(text, str) and text else Unavailable(f"environment of process {pid}", Why.NOT_RECORDED)
+        text = self._joined(f"/proc/{pid}/environ").replace("\0", "\n") if pid else ""  # the kernel's way, or by hand: one variable a line
+        return parse_env(text) if text else Unavailable(f"environment of process {pid}", Why.NOT_RECORDED)
 
     def listening(self) -> tuple[Listener, ...] | Unavailable:
         return Unavailable("listening sockets", Why.NOT_RECORDED)
