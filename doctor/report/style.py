@@ -69,27 +69,42 @@ def wrap(line: str, cells: int, first: int | None = None) -> Iterator[str]:
     if cell_width(line) <= room or cells < LEAST:
         yield line
         return
-    room = max(room, LEAST)
-    now, used = "", 0
+    room, used = max(room, LEAST), 0
+    now: list[str] = []  # the pieces of this line
     for piece in _PIECE.findall(line):
         size = cell_width(piece)
         if used + size <= room:
-            now, used = now + piece, used + size
+            now.append(piece)
+            used += size
             continue
-        rest = now[-1:] if piece in _NOT_FIRST else ""  # it takes the character before it along
-        if done := now[: len(now) - len(rest)].rstrip():
+        rest = _taken_along(now) if piece in _NOT_FIRST else []
+        if done := "".join(now).rstrip():
             yield done
             room = cells
-        now, used = rest, cell_width(rest)
+        now, used = rest, sum(map(cell_width, rest))
         if piece.isspace():
             continue
+        now.append("")
         for char in piece:
             if used + (wide := cell_width(char)) > room:
-                yield now
-                now, used, room = "", 0, cells
-            now, used = now + char, used + wide
-    if now.strip():
-        yield now.rstrip()
+                yield "".join(now)
+                now, used, room = [""], 0, cells
+            now[-1] += char
+            used += wide
+    if last := "".join(now).rstrip():
+        yield last
+
+
+def _taken_along(now: list[str]) -> list[str]:
+    """What goes to the next line with a mark that may not begin it: the word or the character before it, whole. Nothing where that is all there is."""
+    at = len(now) - 1
+    while at > 0 and (now[at] in _NOT_FIRST or now[at].isspace()):
+        at -= 1
+    if at <= 0:
+        return []
+    rest = now[at:]
+    del now[at:]
+    return rest
 
 
 def padded(text: str, cells: int) -> str:

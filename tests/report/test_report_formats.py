@@ -195,6 +195,20 @@ def test_prose_fits_the_terminal(lang: str, width: int) -> None:
     assert long == []
 
 
+@pytest.mark.parametrize("cells", range(12, 40))
+def test_a_latin_word_is_not_torn_by_the_chinese_mark_behind_it(cells: int) -> None:
+    text = "驱动版本低于CANN，先升级（HDK）。再检查torch_npu；重启vLLM！"
+    parts = list(wrap(text, cells))
+    assert "".join(parts) == text and all(cell_width(part) <= cells for part in parts)
+    assert not any(part[0] in "，。；！）" for part in parts)
+    for before, after in zip(parts, parts[1:], strict=False):
+        assert not (before[-1].isascii() and after[0].isascii()), (before, after)
+
+
+def test_where_a_word_fills_the_line_the_mark_begins_the_next() -> None:
+    assert list(wrap("ABCDEFGHIJKL，请升级", 12)) == ["ABCDEFGHIJKL", "，请升级"]
+
+
 def test_wrapping_loses_nothing_and_starts_no_line_with_a_mark() -> None:
     text = "每个图都会占用 stream，因此捕获的图越多，可用的 stream 就越少；请减少捕获的图。" * 3
     parts = list(wrap(text, 21))
