@@ -54,6 +54,8 @@ class Site:
     choices: Choices = Choices()
     logs: Callable[[], Iterable[Chunk]] = tuple
     timeout_scale: float = 1.0
+    selection: Selection = Selection()
+    """The rules that are asked; whether a fix has helped is asked of its own rule alone."""
     environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     reached: Callable[[str], None] = lambda point: None
     """Called at every boundary of a change; tests stop there."""
@@ -70,7 +72,8 @@ class Site:
 
             host = RecordingHost(host, Path(snapshot))
         chunks = self.logs() if logs else ()
-        examination = examine_host(host, self.book, Selection(only=only), python=self.python, chunks=chunks, heard=seen)
+        chosen = Selection(only=only) if only else self.selection
+        examination = examine_host(host, self.book, chosen, python=self.python, chunks=chunks, heard=seen)
         return Looked(examination, host, self.root, self.euid, self.choices)
 
 

@@ -16,7 +16,7 @@ from typing import Any
 from doctor.apply.change import Change, ChangeError, Ground, Standing
 from doctor.apply.journal import Journal, Transaction, change_data
 from doctor.apply.plan import Effect, FixPlan
-from doctor.apply.putback import TROUBLE, ForeignError, put_back
+from doctor.apply.putback import TROUBLE, ForeignError, Gone, put_back
 
 STILL_FOUND = "the rule still finds the cause"
 
@@ -141,9 +141,10 @@ def _back(fix: FixPlan, journal: Journal, ground: Ground, why: str, heard: Heard
     """Puts back what was made; tells what could not be."""
     heard(Event("putting back", fix.rule))
     outcome = Outcome.ROLLED_BACK
+    gone: tuple[Gone, ...] = ()
     try:
         journal.append("failed", ground.transaction, why=why)
-        put_back(journal, current(journal, ground.transaction), ground)
+        gone = put_back(journal, current(journal, ground.transaction), ground).gone
     except ForeignError as problem:
         outcome, why = Outcome.BROKEN_OFF, f"{why}; not put back, since something else changed it: {problem}"
     except TROUBLE as problem:
@@ -152,7 +153,8 @@ def _back(fix: FixPlan, journal: Journal, ground: Ground, why: str, heard: Heard
         _end(journal, ground, fix, outcome, why, heard)
     except OSError as problem:
         outcome, why = Outcome.BROKEN_OFF, f"{why}; the journal cannot be written: {_told(problem)}"
-    return Applied(fix.rule, fix.fix, outcome, ground.transaction, why, fix.effect)
+    ended = f"; ended and not to be brought back: {', '.join(each.subject for each in gone)}" if gone else ""
+    return Applied(fix.rule, fix.fix, outcome, ground.transaction, why + ended, fix.effect)
 
 
 def _end(journal: Journal, ground: Ground, fix: FixPlan, outcome: Outcome, why: str, heard: Heard) -> None:

@@ -46,7 +46,7 @@ class Looked:
 
 
 class NotPlannable(Exception):  # noqa: N818  not an error of ours: the user named what cannot be planned
-    """`kind`: unknown (no such rule), no-fix, no-such-fix, clear (the rule looked and found nothing), unjudged (it could not look)."""
+    """`kind`: unknown (no such rule), left-out (not among the rules that were asked), no-fix, no-such-fix, clear (the rule looked and found nothing), unjudged (it could not look)."""
 
     def __init__(self, kind: str, name: str, why: str = "") -> None:
         super().__init__(f"{kind}: {name} {why}".strip())
@@ -87,8 +87,10 @@ def _planned(looked: Looked, name: str, without: frozenset[tuple[str, str]]) -> 
     if fix_id and all(fix.id != fix_id for fix in rule.fixes):
         raise NotPlannable("no-such-fix", name, ", ".join(fix.id for fix in rule.fixes))
     verdict = next((verdict for verdict in looked.examination.verdicts if verdict.rule == rule.id), None)
-    if verdict is None or verdict.outcome in (Outcome.SKIPPED, Outcome.BROKEN):
-        raise NotPlannable("unjudged", name, verdict.why.strip().rpartition("\n")[2] if verdict else "")
+    if verdict is None:
+        raise NotPlannable("left-out", name)
+    if verdict.outcome in (Outcome.SKIPPED, Outcome.BROKEN):
+        raise NotPlannable("unjudged", name, verdict.why.strip().rpartition("\n")[2])
     if not verdict.findings:
         raise NotPlannable("clear", name)
     for finding in verdict.findings:

@@ -6,7 +6,7 @@ touched; one that was never made is left alone. It may itself be stopped anywher
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from doctor.apply.change import Change, ChangeError, Ground, Standing
@@ -37,11 +37,21 @@ class ForeignError(Exception):
 
 
 @dataclass(frozen=True)
+class Gone:
+    """What no undo brings back: an ended process, and what it was started with."""
+
+    subject: str
+    argv: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class PutBack:
-    """What an undo did: subjects that were put back, and those that were left alone because they were not ours any more."""
+    """What an undo did: subjects that were put back, and those that were left alone because they were not ours any more, or cannot come back."""
 
     subjects: tuple[str, ...]
     left: tuple[str, ...] = ()
+    gone: tuple[Gone, ...] = ()
+    """Those of `left` that cannot come back."""
 
 
 def put_back(journal: Journal, transaction: Transaction, ground: Ground, rebooted: bool = False, heard: Callable[[str], None] | None = None) -> PutBack:
@@ -67,7 +77,15 @@ def put_back(journal: Journal, transaction: Transaction, ground: Ground, reboote
             done.append(change.subject)
             if heard is not None:
                 heard(change.subject)
-    return PutBack(tuple(done), tuple(left.values()))
+    return PutBack(tuple(done), tuple(left.values()), tuple(lost(transaction, ground)))
+
+
+def lost(transaction: Transaction, ground: Ground) -> Iterator[Gone]:
+    """The processes that the transaction has ended; one that still runs was never ended."""
+    for made in transaction.changes:
+        change = change_of(made.change)
+        if getattr(change, "final", False) and (made.done or change.look(ground) is Standing.AFTER):
+            yield Gone(change.subject, tuple(getattr(change, "argv", ())))
 
 
 def _looked_at(
@@ -100,6 +118,4 @@ def _later(journal: Journal, transaction: Transaction, subject: str) -> str:
     return next((one.ident for one in reversed(later) for made in one.changes if change_of(made.change).subject == subject), "")
 
 
-
-
-__all__ = ["Foreign", "ForeignError", "PutBack", "TROUBLE", "put_back"]
+__all__ = ["Foreign", "ForeignError", "Gone", "PutBack", "TROUBLE", "lost", "put_back"]

@@ -82,7 +82,9 @@ WORDS: Mapping[str, Words] = {
     "undo_with": Words("To undo: doctor undo {transaction}", "撤销：doctor undo {transaction}"),
     # Undo and history
     "undone": Words("{transaction}: put back.", "{transaction}：已恢复。"),
-    "undone_nothing": Words("{transaction}: everything was as before already.", "{transaction}：已是修改前的状态。"),
+    "undone_nothing": Words("{transaction}: there was nothing to put back.", "{transaction}：没有可恢复的内容。"),
+    "undone_gone": Words("{subject} was ended and cannot be brought back. It was started with:", "{subject} 已被终止，无法恢复。其启动命令为："),
+    "undone_gone_unknown": Words("{subject} was ended and cannot be brought back. Its command line is not known.", "{subject} 已被终止，无法恢复，且启动命令未知。"),
     "undone_left": Words("left alone, for it is not what doctor left: {what}", "未处理（已不是 doctor 留下的状态）：{what}"),
     "undo_refused": Words("{subject} was changed by something else since; nothing was put back.", "{subject} 此后被其他程序修改；未恢复任何内容。"),
     "undo_later": Words("A later fix changed it: undo {later} first.", "后来的修复也修改了它：请先撤销 {later}。"),
@@ -90,6 +92,7 @@ WORDS: Mapping[str, Words] = {
     "state_undone": Words("undone", "已撤销"),
     "state_interrupted": Words("interrupted: doctor undo {transaction}", "被中断：doctor undo {transaction}"),
     # Refusals
+    "refused_left-out": Words("{about} is not among the rules that --only and --skip leave.", "{about} 不在 --only 与 --skip 所选的规则之内。"),
     "refused_busy": Words("Another doctor is changing this machine (process {about}). Try again when it is done.", "另一个 doctor 正在修改本机（进程 {about}），请稍后再试。"),
     "refused_interrupted": Words("An earlier run was interrupted. Run first: doctor undo {about}", "此前的执行被中断，请先运行：doctor undo {about}"),
     "refused_stale": Words("The plan is not the one that was reviewed: something has changed since. Look at it again; its hash is now {about}", "方案与审阅时不同：机器状态已变化。请重新查看；当前哈希为 {about}"),

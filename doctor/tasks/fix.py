@@ -13,7 +13,7 @@ import click
 
 from doctor.locale import Speak, room_speaker
 from doctor.tasks import Answer, Options, Refused
-from doctor.tasks.common import enveloped, open_host, open_logs, rulebook
+from doctor.tasks.common import enveloped, open_host, open_logs, rulebook, selection
 from doctor.text import clean_line
 
 if TYPE_CHECKING:
@@ -50,7 +50,8 @@ def run(
         return _scripted(options, speak, plan, script, script_format)
     if applying:
         return _applied(options, speak, place, plan, tuple(names), yes, plan_hash, switched)
-    given = [*(("--root", root) if root else ()), *(("--python", python) if python else ()), *(word for path in logs for word in ("--log", path))]
+    asked = [word for option, globs in (("--only", options.only), ("--skip", options.skip)) for glob in globs for word in (option, glob)]
+    given = [*asked, *(("--root", root) if root else ()), *(("--python", python) if python else ()), *(word for path in logs for word in ("--log", path))]
     return _planned(options, speak, plan, [*names, *given, *_chosen_words(chosen, without)])
 
 
@@ -84,7 +85,8 @@ def site(options: Options, root: str | None, python: str | None, logs: Sequence[
     def chunks() -> Iterable[Chunk]:
         return all_chunks(open_logs(logs), [], lambda size: None) if logs else ()
 
-    return Site(rulebook(), os.path.abspath(root) if root else "/", python, choices, chunks, options.timeout_scale)
+    book = rulebook()
+    return Site(book, os.path.abspath(root) if root else "/", python, choices, chunks, options.timeout_scale, selection(options, book))
 
 
 def _looked(options: Options, place: Site, recorded: str | None, root: str | None) -> Looked:
@@ -94,10 +96,10 @@ def _looked(options: Options, place: Site, recorded: str | None, root: str | Non
     with Progress(options.speak, options.detail) as progress:
         if not recorded:
             return place.look(seen=progress.heard)
-        from doctor.examine import Selection, examine_host
+        from doctor.examine import examine_host
 
         host = open_host(options, recorded, root)
-        found = examine_host(host, place.book, Selection(), python=place.python, chunks=place.logs(), heard=progress.heard)
+        found = examine_host(host, place.book, place.selection, python=place.python, chunks=place.logs(), heard=progress.heard)
         return Looked(found, host, "/", 0, place.choices)
 
 

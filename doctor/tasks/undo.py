@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import os
+import shlex
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import click
 
+from doctor.locale import Speak
 from doctor.tasks import Answer, Options, Refused
 from doctor.tasks.common import enveloped
 from doctor.tasks.fix import UNVERIFIED, isolated, refusal, speaker
 from doctor.text import clean, clean_line
 
 if TYPE_CHECKING:
-    from doctor.apply.engine import Site
+    from doctor.apply.engine import Site, Undone
 
 
 def run(options: Options, transaction: str, root: str | None) -> Answer:
@@ -42,12 +45,23 @@ def run(options: Options, transaction: str, root: str | None) -> Answer:
         click.echo(f"doctor: {clean_line(str(problem))}", err=True)
         return enveloped(options, UNVERIFIED, error={"kind": "undo", "message": str(problem)}) if options.as_json else Answer("", UNVERIFIED)
     if options.as_json:
-        made = {"transaction": done.transaction, "put_back": list(done.put_back.subjects), "left": list(done.put_back.left)}
+        gone = [{"subject": each.subject, "argv": list(each.argv)} for each in done.put_back.gone]
+        made = {"transaction": done.transaction, "put_back": list(done.put_back.subjects), "left": list(done.put_back.left), "gone": gone}
         return enveloped(options, undo=made)
-    lines = [speak("undone" if done.put_back.subjects else "undone_nothing", transaction=done.transaction)]
-    lines += [f"  {clean_line(subject)}" for subject in done.put_back.subjects]
-    lines += [speak("undone_left", what=clean_line(", ".join(done.put_back.left)))] if done.put_back.left else []
-    return Answer("\n".join(lines) + "\n")
+    return Answer("\n".join(_lines(done, speak)) + "\n")
+
+
+def _lines(done: Undone, speak: Speak) -> Iterator[str]:
+    back = done.put_back
+    yield speak("undone" if back.subjects else "undone_nothing", transaction=done.transaction)
+    yield from (f"  {clean_line(subject)}" for subject in back.subjects)
+    for each in back.gone:
+        yield speak("undone_gone" if each.argv else "undone_gone_unknown", subject=clean_line(each.subject))
+        if each.argv:
+            yield f"  {shlex.join(clean_line(word) for word in each.argv)}"
+    left = [subject for subject in back.left if subject not in {each.subject for each in back.gone}]
+    if left:
+        yield speak("undone_left", what=clean_line(", ".join(left)))
 
 
 def place(options: Options, root: str | None) -> Site:

@@ -152,3 +152,20 @@ def test_every_action_of_the_rules_can_be_done() -> None:
         for action in fix.do:
             for text in texts_of(action):
                 assert all(f"<{name}>" in words for name in unfilled(text)), f"{rule.id}/{fix.id}: {text}"
+
+
+def test_only_and_skip_choose_what_may_be_fixed(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def names(*words: str) -> set[str]:
+        return {item["rule"] for item in as_json(capsys, "fix", "--root", root, *words)[1]["fixable"]}
+
+    assert names() >= {NAME} and names("--only", "host-swap*") == {NAME}
+    assert NAME not in names("--skip", NAME) and names("--skip", NAME)
+    code, told = as_json(capsys, "fix", NAME, "--root", root, "--skip", "host")
+    assert code == 2 and NAME in told["error"]["message"] and "--skip" in told["error"]["message"]
+    code, out, _ = doctor(capsys, "fix", NAME, "--root", root, "--only", "host-swap*")
+    assert code == 0 and "--only 'host-swap*'" in out
+    planned, every = (as_json(capsys, "fix", NAME, "--root", root, *words)[1]["plan"]["hash"] for words in (("--only", NAME), ()))
+    assert planned == every
+    code, told = as_json(capsys, "fix", NAME, "--root", root, "--only", NAME, "--apply", "--yes", "--plan-hash", planned)
+    assert code == 4 and told["fix"]["applied"][0]["outcome"] == "pending"
+    assert as_json(capsys, "fix", "--root", root, "--only", "no-such-rule")[0] == 2
