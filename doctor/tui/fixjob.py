@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from doctor.record import dataclass
@@ -17,6 +18,7 @@ from doctor.tui.told import Told
 if TYPE_CHECKING:
     from doctor.apply.engine import Applied, Event, Looked, Plan, Site
     from doctor.apply.journal import Transaction
+    from doctor.apply.kind import Choices
     from doctor.report.model import Report
 
 Off = frozenset[tuple[str, str]]
@@ -30,6 +32,10 @@ class Place:
     site: Callable[[], Site]
     why: Told | None = None
     seen: Looked | None = None
+
+    def given(self, choices: Choices) -> Place:
+        """The same place, with what the user gives to its plans."""
+        return replace(self, site=lambda: replace(self.site(), choices=choices), seen=replace(self.seen, choices=choices) if self.seen is not None else None)
 
 
 @dataclass(frozen=True)
@@ -47,6 +53,11 @@ class Planned:
     def done(self) -> bool:
         """Everything is as wanted already."""
         return self.whole is not None and bool(self.whole.fixes) and all(fix.already for fix in self.whole.fixes)
+
+    @property
+    def lacking(self) -> bool:
+        """A step cannot be done as it is."""
+        return self.whole is not None and any(fix.blocked for fix in self.whole.fixes)
 
     @property
     def ready(self) -> bool:
@@ -89,7 +100,7 @@ def planned(place: Place, rule: str, way: str = "", off: Off = frozenset(), look
 
     site = place.site()
     name = (f"{rule}/{way}" if way else rule,)
-    looked = looked or place.seen or site.look(only=(rule,))
+    looked = replace(looked, choices=site.choices) if looked is not None else place.seen or site.look(only=(rule,))
     known = looked.examination.book.rules.get(rule)
     ways = tuple(fix.id for fix in known.fixes) if known is not None and len(known.fixes) > 1 else ()
     try:

@@ -20,11 +20,13 @@ from doctor.apply.engine import RefusedError, apply_plan
 from doctor.apply.making import Applied, Event, Judged, Outcome, Verification
 from doctor.host.live import LiveHost
 from doctor.host.recorded import open_host
-from doctor.tui.fixjob import Making, Place, Told, journal, place_of, planned, pulled
+from doctor.tui.fixjob import Making, Place, journal, place_of, planned, pulled
 from doctor.tui.job import HostJob
 from doctor.tui.screens.checkup import CheckupScreen
 from doctor.tui.screens.fixes import FixScreen
 from doctor.tui.screens.history import HistoryScreen
+from doctor.tui.screens.inputs import InputsScreen
+from doctor.tui.told import Told
 from tests.apply.stopping import stopped_at
 from tests.apply.trees import RULE, book_of, make_root, picture
 from tests.tui.driving import HOSTS, PATIENCE, Driven, drive, text_job
@@ -587,6 +589,92 @@ def test_it_fits_and_can_be_retold(tmp_path: Path, rules: Callable[..., None], s
         assert ("尚未改动" in driven.text) is (language == "en")
 
     drive(job_at(openeuler(tmp_path)), act, size, language)
+
+
+ENVIRONMENT = SAFE[: SAFE.index("  do:")] + """
+  do:
+  - environment: {set: {OMP_NUM_THREADS: '8'}}
+"""
+
+
+async def typed(driven: Driven, name: str, text: str) -> InputsScreen:
+    """Puts a text into an input of the plan."""
+    screen = driven.app.screen
+    assert isinstance(screen, InputsScreen)
+    screen.items.highlighted = [field.name for field in screen._fields].index(name)
+    await driven.press("enter")
+    screen.query_one("#answer").value = text  # type: ignore[attr-defined]
+    await driven.press("enter")
+    return screen
+
+
+def test_a_plan_is_asked_for_what_it_lacks_and_made_anew_with_it(tmp_path: Path, rules: Callable[..., None]) -> None:
+    rules(ENVIRONMENT)
+    (tmp_path / "deploy").mkdir()
+    target = tmp_path / "deploy" / "vllm.override.yaml"
+
+    async def act(driven: Driven) -> None:
+        screen = await fix_opened(driven)
+        await driven.press("i")
+        inputs = driven.app.screen
+        assert isinstance(inputs, InputsScreen) and [field.name for field in inputs._fields] == ["form", "to", "unit"]
+        await driven.press("enter", "enter", "enter", "enter", "escape")
+        await driven.until("--to FILE")
+        assert inputs._values["form"] == "compose" and "i: what this plan can be given" in " ".join(driven.text.split())
+        await driven.press("i")
+        await typed(driven, "to", "/nowhere/x.yaml")
+        assert "/nowhere/x.yaml is no place for a file" in driven.text
+        await driven.press("escape")
+        await typed(driven, "to", str(target))
+        await typed(driven, "unit", "[/nope]vllm")
+        await driven.press("escape")
+        await planned_there(driven, screen)
+        assert not target.exists() and driven.app.screen is screen, "a plan writes nothing"
+        await driven.until("OMP_NUM_THREADS")
+        assert "[/nope]vllm" in driven.text and screen._planned is not None
+
+    drive(job_at(openeuler(tmp_path)), act, (120, 40))
+
+
+def test_a_plan_that_takes_nothing_says_so(tmp_path: Path, rules: Callable[..., None]) -> None:
+    rules(SAFE)
+
+    async def act(driven: Driven) -> None:
+        await fix_opened(driven)
+        await driven.press("i")
+        assert isinstance(driven.app.screen, FixScreen) and driven.notes[-1] == "This plan takes no inputs."
+
+    drive(job_at(openeuler(tmp_path)), act)
+
+
+def test_what_is_typed_reaches_the_engine_whole(tmp_path: Path) -> None:
+    from doctor.apply.kind import Choices
+    from doctor.tui.fixinputs import BY_KIND, choices_of
+
+    (tmp_path / "a b.run").touch()
+    given = {"package": f"'{tmp_path}/a b.run' {tmp_path}", "wheels": str(tmp_path), "pids": "4711, 4712", "form": "shell", "online": "yes", "to": "", "unit": "vllm"}
+    fields = {field.name: field for kind in BY_KIND.values() for field in kind}
+    assert set(fields) == set(given) and all(field.check(given[name]) is None for name, field in fields.items() if not field.choices and given[name])
+    packages = (f"{tmp_path}/a b.run", str(tmp_path))
+    assert choices_of(given) == Choices("shell", "", "vllm", packages[0], str(tmp_path), (4711, 4712), packages, online=True)
+    assert choices_of({"form": "auto", "online": "no"}) == Choices()
+    for name, text in (("package", "/nowhere"), ("package", "'x"), ("wheels", "/nowhere"), ("pids", "1"), ("pids", "x"), ("to", "/nowhere/x")):
+        assert fields[name].check(text) is not None
+
+
+def test_every_kind_of_step_that_reads_a_choice_is_asked_for_it() -> None:
+    """A step that takes a choice which the app does not ask for could only be planned by the command."""
+    import ast
+
+    from doctor.apply.kind import MODULES
+    from doctor.tui.fixinputs import BY_KIND
+
+    named = {"packages": "package"}
+    for kind, module in MODULES.items():
+        source = (REPOSITORY / "doctor/apply/steps" / f"{module}.py").read_text(encoding="utf-8")
+        read = {node.attr for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "context.choices"}
+        asked = {field.name for field in BY_KIND.get(kind, ())}
+        assert {named.get(name, name) for name in read} <= asked, kind
 
 
 def test_steps_go_with_those_that_they_need() -> None:

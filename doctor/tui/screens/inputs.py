@@ -141,7 +141,7 @@ class InputsScreen(SplitScreen):
 
 
 def _choice(value: str, say: Speak) -> str:
-    return say(f"choice_{value}") if value in ("yes", "no") else value
+    return say(f"choice_{value}") if value in ("yes", "no", "auto") else value
 
 
 __all__ = ["InputsScreen"]
