@@ -9,7 +9,7 @@ import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -52,6 +52,8 @@ class Seen:
     traffic: Mapping[str, Curve] = field(default_factory=dict)
     metrics_problem: str = ""
     problems: Mapping[str, str] = field(default_factory=dict)
+    live: bool = True
+    """Whether this machine is looked at; else samples of a file."""
 
 
 class Source(Protocol):
@@ -160,7 +162,7 @@ class FileSource:
     def look(self) -> Seen:
         for sample in self._new():
             self._session.add(sample)
-        return self._seeing.seen(self._session, {})
+        return replace(self._seeing.seen(self._session, {}), live=self.every > 0)
 
     def _new(self) -> Iterator[Sample]:
         """All samples at first, with those of the file before; then the lines that have come; after a rotation, the new file."""

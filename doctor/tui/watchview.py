@@ -65,7 +65,7 @@ class WatchView:
         """The verdict in a sentence, with its end where there is one."""
         ever = any(each.key.pid for group in self.seen.result.groups for each in group.members)
         if not self.seen.processes and not self.seen.traffic and not ever:
-            return self.say("watch_nothing")
+            return self.say("watch_nothing" if self.seen.live else "watch_no_samples")
         return headline(self.seen.result, self.say)
 
     def progress(self) -> str:

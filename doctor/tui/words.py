@@ -321,6 +321,10 @@ WORDS: Mapping[str, Words] = {
     # Watch
     "key_watch": Words("Watch", "持续观察"),
     "key_watch_report": Words("Report", "报告"),
+    "key_watch_open": Words("Open samples", "打开采样文件"),
+    "watch_open": Words("File with samples of a watch (watch-....ndjson), then enter; esc opens nothing", "采样文件（watch-….ndjson），然后回车；esc 取消"),
+    "watch_no_file": Words("There is no file {path}.", "文件 {path} 不存在。"),
+    "watch_no_samples": Words("The file holds no samples of a watch.", "该文件中没有采样数据。"),
     "watch_title": Words("Watch", "持续观察"),
     "watch_looking": Words("Taking the first look...", "正在进行首次采样……"),
     "watch_nothing": Words("No vLLM, Mooncake or proxy process runs here; it is watched as soon as one does.", "本机没有 vLLM、Mooncake 或代理进程；启动后会自动开始观察。"),

@@ -124,6 +124,32 @@ def live(host: FakeHost, web: Web | None = None) -> LiveSource:
     return LiveSource(host, 3600.0, lambda host, every: sampler(host, web=web or Web(), every=every))  # type: ignore[arg-type]
 
 
+def test_recorded_samples_are_opened_by_a_key_and_a_path(tmp_path: Path) -> None:
+    path = recorded(tmp_path, grows=LEAKING)
+    (tmp_path / "[red]empty").write_text("no sample\n\x1b[31m[/nope]\n")
+
+    async def act(driven: Driven, screen: WatchScreen) -> None:
+        for name, shown in ((str(tmp_path / "[nope]"), "There is no file"), (str(path), "recorded")):
+            await driven.press("o") if driven.app.focused is screen.items else None
+            screen.query_one("#answer").value = name  # type: ignore[attr-defined]
+            await driven.press("enter")
+            await driven.until(shown)
+        opened = driven.app.screen
+        assert isinstance(opened, WatchScreen) and opened is not screen
+        await driven.until("Critical: workers")
+        await driven.press("escape")
+        assert driven.app.screen is screen
+        await driven.press("o")
+        screen.query_one("#answer").value = str(tmp_path / "[red]empty")  # type: ignore[attr-defined]
+        await driven.press("enter")
+        await driven.until("holds no samples")
+        assert "[red]empty" in driven.text
+        await driven.press("escape", "o", "escape")
+        assert driven.app.screen is screen and driven.app.focused is screen.items
+
+    on_watch(lambda: LiveSource(FakeHost()), act, (120, 40))
+
+
 def test_a_running_server_is_looked_at_again_and_again() -> None:
     host = FakeHost()
     server(host)

@@ -5,30 +5,30 @@ Contract: looks follow each other in threads, never two at a time, and end when 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import ClassVar
 
-from textual.app import ComposeResult
-from textual.containers import Container
 from textual.content import Content
 from textual.message import Message
 from textual.timer import Timer
-from textual.widgets import OptionList, Static
+from textual.widgets import Static
 from textual.widgets.option_list import Option
 
 from doctor.report.style import short
 from doctor.text import clean_line, truncate
 from doctor.tui.background import behind
 from doctor.tui.keys import Key, bindings
-from doctor.tui.screens.base import DoctorScreen
+from doctor.tui.screens.paned import SplitScreen
 from doctor.tui.watch import Stopped
-from doctor.tui.watchjob import Seen, Source
+from doctor.tui.watchjob import FileSource, Seen, Source
 from doctor.tui.watchview import WatchView
-from doctor.tui.widgets.keybar import KeyBar
+from doctor.tui.widgets.confirmbox import ConfirmBox
 from doctor.tui.widgets.textview import TextView
 
 
-class WatchScreen(DoctorScreen):
+class WatchScreen(SplitScreen):
     """Watches what `opening` gives."""
 
     KEYS: ClassVar[tuple[Key, ...]] = (
@@ -37,12 +37,12 @@ class WatchScreen(DoctorScreen):
         Key("space", "hold", "key_hold", line=True),
         Key("e", "explain", "key_explain", line=True),
         Key("l", "report", "key_watch_report", line=True),
+        Key("o", "open", "key_watch_open", line=True),
         Key("y", "copy", "key_copy", line=True),
         Key("right_square_bracket", "detail_down", "key_detail_down"),
         Key("left_square_bracket", "detail_up", "key_detail_up"),
     )
     BINDINGS = bindings(KEYS)
-    AUTO_FOCUS = "#classes"
 
     class Looked(Message):
         """One look is over."""
@@ -59,14 +59,6 @@ class WatchScreen(DoctorScreen):
         self._problem = ""
         self._looking = self._held = self._left = False
         self._next: Timer | None = None
-
-    def compose(self) -> ComposeResult:
-        yield Static(id="title", classes="headline")
-        yield Static(id="state")
-        with Container(classes="split"):
-            yield OptionList(id="classes", markup=False)
-            yield TextView(id="side")
-        yield KeyBar(self.offered)
 
     def on_mount(self) -> None:
         super().on_mount()
@@ -138,7 +130,7 @@ class WatchScreen(DoctorScreen):
         self.query_one("#state", Static).update(Content(clean_line(told)))
 
     def _list(self) -> None:
-        classes = self.query_one("#classes", OptionList)
+        classes = self.items
         lines = self._view.lines(max(20, self.size.width - 4)) if self._view is not None else []
         if len(lines) == classes.option_count:
             for index, line in enumerate(lines):
@@ -152,7 +144,7 @@ class WatchScreen(DoctorScreen):
 
     @property
     def _at(self) -> int:
-        return self.query_one("#classes", OptionList).highlighted or 0
+        return self.items.highlighted or 0
 
     def _side(self) -> None:
         side, view = self.query_one(TextView), self._view
@@ -205,11 +197,21 @@ class WatchScreen(DoctorScreen):
         view = self._view
         self.doctor.copy("\n".join([view.headline(), *(line.plain.rstrip() for line in view.lines(100)), view.detail(self._at, 100, 24).plain]) if view is not None else "")
 
-    def action_detail_down(self) -> None:
-        self.query_one(TextView).scroll_page_down(animate=False)
+    def action_open(self) -> None:
+        """Samples that were recorded, as with `doctor watch --from FILE`."""
+        self._ask(self.speak("watch_open"), "")
 
-    def action_detail_up(self) -> None:
-        self.query_one(TextView).scroll_page_up(animate=False)
+    def _ask(self, question: str, path: str) -> None:
+        self.query_one(ConfirmBox).ask("samples", question, path)
+
+    def on_confirm_box_answered(self, event: ConfirmBox.Answered) -> None:
+        path = Path(os.path.expanduser(event.text))
+        if not event.text or path.is_file():
+            self.items.focus()
+        if path.is_file():
+            self.app.push_screen(WatchScreen(path.name, lambda: FileSource(path)))
+        elif event.text:  # it can be mended where it stands
+            self._ask(f"{self.speak('watch_no_file', path=event.text)} {self.speak('watch_open')}", event.text)
 
 
 __all__ = ["WatchScreen"]
