@@ -25,6 +25,10 @@ _PLAIN = regex(r"[^\s,]+(?: \S{0,40}\d\S*| [KMGT]i?B)?(?:, [^\s,]+(?: \S{0,40}\d
 _DEEPEST = 3
 _FAULT = regex(r"((?:[0-9A-F]{8} ?){1,64}): (.{1,300}?)(?: \(also ([0-9A-F ]{8,600})\))?")
 _CONTRARY = regex(r"([\w.\-/]{1,80}) not ([<>=!]{1,2} ?\S.{0,80})")
+_WHY = {"missing": "不存在", "denied": "无权读取", "timed out": "超时未响应", "too big": "过大", "not recorded": "没有录制", "left out": "此 profile 不检查"}
+"""The words of `doctor.host.Why`."""
+_UNAVAILABLE = regex(rf"(.{{1,200}}?): ({'|'.join(_WHY)})(?: \((.*)\))?")
+"""What could not be had, as `str(Unavailable)` tells it."""
 _JOINTS = (("; ", "；"), (": ", "："), (", ", "，"))
 
 
@@ -78,8 +82,8 @@ def _table() -> tuple[dict[str, str], tuple[Sentence, ...]]:
 def _chinese(text: str, depth: int) -> str | None:
     """The Chinese, None where nothing of the text is known."""
     whole, sentences = _table()
-    if text in whole:
-        return whole[text]
+    if text in whole or text in _WHY:
+        return whole.get(text) or _WHY[text]
     if depth > _DEEPEST or not re.search("[A-Za-z]{2}", text):
         return None
     if fault := _fault(text):
@@ -88,6 +92,9 @@ def _chinese(text: str, depth: int) -> str | None:
         gaps = _gaps(sentence, text)
         if gaps is not None:
             return _filled(sentence.chinese, [_chinese(gap, depth + 1) or gap for gap in gaps])
+    if "; " not in text and (lacking := _UNAVAILABLE.fullmatch(text)):
+        detail = f"（{_chinese(lacking[3], depth + 1) or lacking[3]}）" if lacking[3] else ""
+        return f"{_chinese(lacking[1], depth + 1) or lacking[1]}：{_WHY[lacking[2]]}{detail}"
     contrary = _CONTRARY.fullmatch(text)
     if contrary:
         return f"{contrary[1]} 不应 {contrary[2]}"

@@ -85,3 +85,14 @@ def _is_prose(text: str) -> bool:
 def test_every_sentence_of_a_rule_is_there_in_chinese() -> None:
     missing = {text: where for where, text in _sentences() if _is_prose(text) and not HAN.search(said(text, "zh"))}
     assert not missing
+
+
+def test_what_could_not_be_had_is_told_in_chinese() -> None:
+    from doctor.host import Unavailable, Why
+
+    for why in Why:
+        for detail in ("", "not root"):
+            told = said(str(Unavailable("hccn_tool -i 0", why, detail)), "zh")
+            assert told.startswith("hccn_tool -i 0：") and HAN.search(told) and why.value not in told and "not root" not in told
+    assert said("no log was given; processes: not recorded", "zh") == "没有给出日志；进程列表：没有录制"
+    assert said("x: missing; [/nope]: denied (y: z)", "zh") == "x：不存在；[/nope]：无权读取（y: z）"

@@ -12,6 +12,7 @@ from doctor.bundle.telling import counts, human
 from doctor.bundle.words import WORDS as BUNDLE_WORDS
 from doctor.locale import Speak, room_speaker
 from doctor.report.style import Style, padded
+from doctor.said import said
 from doctor.text import cell_width, clean_line, truncate
 from doctor.tui.words import WORDS
 
@@ -72,7 +73,7 @@ class BundleView:
             yield from self._told(say("size"), human(item.size), style)
             yield from self._told(say("masked"), counts(item.masked, say) or "-", style)
             if item.lacking:
-                yield from self._told(say("lacking"), ", ".join(f"{count} {reason}" for reason, count in sorted(item.lacking.items())), style)
+                yield from self._told(say("lacking"), ", ".join(f"{count} {said(reason, self.language)}" for reason, count in sorted(item.lacking.items())), style)
             if item.left_out:
                 yield from self._told("", say("lines_left_out", count=item.left_out), style)
         yield Content("")

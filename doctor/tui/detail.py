@@ -175,8 +175,9 @@ class Detail:
         if verdict.outcome is Outcome.CLEAR:
             yield from self._labelled("", self.speak("looked_clear"))
         else:
-            for index, reason in enumerate(clean(verdict.why).strip().split("; " if verdict.outcome is Outcome.SKIPPED else "\n")):
-                yield from self._labelled("" if index else "reason", reason)
+            skipped = verdict.outcome is Outcome.SKIPPED
+            for index, reason in enumerate(clean(verdict.why).strip().split("; " if skipped else "\n")):
+                yield from self._labelled("" if index else "reason", said(reason, self.language) if skipped else reason)
         if rule is not None:
             yield from self._labelled("about", rule.title[self.language])
             yield from self._labelled("why", rule.why[self.language])

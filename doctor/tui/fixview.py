@@ -11,6 +11,7 @@ from textual.content import Content
 from doctor.apply.words import WORDS as APPLY_WORDS
 from doctor.locale import Speak, room_speaker
 from doctor.report.style import Style
+from doctor.said import said
 from doctor.text import cell_width, clean, clean_line
 from doctor.tui.fixjob import Making, Off, Planned, Told, pulled
 from doctor.tui.words import WORDS
@@ -38,7 +39,8 @@ def fix_speaker(language: str) -> Speak:
 
 
 def sentence(told: Told, say: Speak) -> str:
-    return clean_line(say(told.key, **told.values))
+    language = say("language_code")
+    return clean_line(say(told.key, **{name: said(str(value), language) if name == "why" else value for name, value in told.values.items()}))
 
 
 def steps_of(planned: Planned) -> list[Pair]:

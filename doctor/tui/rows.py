@@ -138,14 +138,17 @@ def _titled(finding: Finding) -> Words:
 
 
 def _verdict_row(verdict: Verdict, rule: Rule | None) -> Row:
+    from doctor.checkup import NO_LOG
     from doctor.finding import Outcome
+    from doctor.said import said
 
     state = {Outcome.BROKEN: "BROKEN", Outcome.SKIPPED: "SKIP"}.get(verdict.outcome, "PASS")
     title = rule.title if rule else Words("", "")
     why = verdict.why.strip().rpartition("\n")[2]
-    text = title if state == "PASS" else Words(short(why, TEXT_LENGTH), short(why, TEXT_LENGTH))
+    chinese = said(why, "zh") if state == "SKIP" and why != NO_LOG else why
+    text = title if state == "PASS" else Words(short(why, TEXT_LENGTH), short(chinese, TEXT_LENGTH))
     area = rule.area if rule else ""
-    return Row(f"rule {verdict.rule}", state, verdict.rule, text, area, verdict=verdict, words=_words(verdict.rule, area, title.en, title.zh, why))
+    return Row(f"rule {verdict.rule}", state, verdict.rule, text, area, verdict=verdict, words=_words(verdict.rule, area, title.en, title.zh, why, chinese))
 
 
 def _words(*parts: str) -> str:

@@ -25,6 +25,7 @@ from doctor.tui.watch import Stopped, Watch, WatchedHost
 from doctor.tui.widgets.findings import Findings
 from doctor.tui.widgets.linesview import LinesView
 from tests.tui.driving import HOSTS, OLD_DRIVER, Driven, drive, host_job, text_job
+from tests.tui.made import MadeJob, report
 
 SIZES = [(60, 16), (80, 24), (120, 40)]
 HOSTILE = "\x1b[31m\x1b]0;owned\x07 [/nope] [@click=app.quit]quit[/] [b]bold \u202egnp.exe \x00 \x9b2J 中文宽字符"
@@ -400,3 +401,19 @@ def test_a_text_job_reads_its_sources(tmp_path: Path) -> None:
     watch = Watch()
     report = TextJob("a.log", tuple(open_sources([str(tmp_path / "a.log")]))).run(watch)
     assert report.examination.scan.lines == 2 and watch.bytes_read == 8 and watch.total == len(watch.verdicts) > 100
+
+
+def test_why_a_rule_could_not_look_follows_the_language() -> None:
+    async def act(driven: Driven) -> None:
+        await driven.press("x", "slash", *"state:skip", "enter")
+        assert "hccn_tool: denied (not root)" in driven.text
+        await driven.press("L")
+        assert "hccn_tool：无权读取（非 root）" in driven.text and "denied" not in driven.text
+        await driven.press("slash", *["backspace"] * 10, *"root", "enter")
+        assert "hccn_tool" in driven.text
+        await driven.press("enter")
+        assert "hccn_tool：无权读取（非 root）" in driven.text
+        await driven.press("L")
+        assert "hccn_tool: denied (not root)" in driven.text
+
+    drive(MadeJob(report()), act, (120, 40))
