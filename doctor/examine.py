@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -17,6 +16,7 @@ from doctor.firsterror import PATTERNS, FirstError, explained, first_error
 from doctor.host import Host
 from doctor.logscan.literals import required
 from doctor.logscan.scan import Chunk, Scan, Scanner
+from doctor.record import dataclass
 from doctor.rule import Rule
 from doctor.rulebook import Rulebook, patterns_of
 
@@ -95,7 +95,7 @@ def examine_text(label: str, chunks: Iterable[Chunk], book: Rulebook, selection:
     rules = selection.chosen(book.rules.values())
     heads: list[Chunk] = []
     streams = Streams()
-    scan = _scan(rules, book, _keeping_heads(chunks, heads, streams), size)
+    scan = _scan(rules, book, _keeping_heads(chunks, heads), size, streams)
     facts = FixedFacts(*report_facts([line for chunk in heads for line in _lines(chunk)]), *streams.facts())
     return _finish("text", label, (FactSet("", facts),), rules, book, scan, heard, start)
 
@@ -116,7 +116,7 @@ def _finish(
     return Examination(kind, label, sets[0].facts, sets, tuple(verdicts), causes, book, scan, time.perf_counter() - start, unexplained)
 
 
-def _scan(rules: Iterable[Rule], book: Rulebook, chunks: Iterable[Chunk], size: int = -1) -> Scan:
+def _scan(rules: Iterable[Rule], book: Rulebook, chunks: Iterable[Chunk], size: int = -1, streams: Streams | None = None) -> Scan:
     """Scans for the patterns of the rules; without a log nothing is made ready for it."""
     pieces = iter(chunks)
     first = next(pieces, None)
@@ -124,13 +124,16 @@ def _scan(rules: Iterable[Rule], book: Rulebook, chunks: Iterable[Chunk], size: 
         return Scan()
     literals = {pattern: required(pattern) for pattern in PATTERNS}
     literals |= {pattern: book.literals[pattern] for rule in rules for pattern in patterns_of(rule)}
-    return Scanner(literals).scan(chain((first,), pieces), size)
+    if streams is None:
+        return Scanner(literals).scan(chain((first,), pieces), size)
+    feed = streams.feed
+    told = lambda chunk, signs: feed(chunk.source, chunk.first, chunk.data, signs)  # noqa: E731
+    return Scanner(literals, streams.signs).scan(chain((first,), pieces), size, told)
 
 
-def _keeping_heads(chunks: Iterable[Chunk], heads: list[Chunk], streams: Streams) -> Iterator[Chunk]:
+def _keeping_heads(chunks: Iterable[Chunk], heads: list[Chunk]) -> Iterator[Chunk]:
     kept, total, source = 0, 0, ""
     for chunk in chunks:
-        streams.feed(chunk.source, chunk.first, chunk.data)
         if chunk.source != source:
             kept, source = 0, chunk.source
         if kept < FACT_BYTES and total < MOST_FACT_BYTES:

@@ -1,24 +1,57 @@
 """Turns a pattern into a coarser expression for hyperscan, for patterns whose literals stand in every healthy log.
 
-Contract: where the pattern matches a message, `expression` matches the line's bytes. Gaps, classes beyond ASCII and long repeats become `.*`;
-assertions go, since they take no room. So it needs neither UTF-8 nor look-around, and compiles fast.
+Contract: where the pattern matches a message, one of `expressions` matches the line's bytes. Gaps, classes beyond ASCII and long repeats become
+`.*`; assertions go, since they take no room. So it needs neither UTF-8 nor look-around, and compiles fast.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from doctor.logscan.literals import codes, everywhere, parse
+from doctor.logscan.literals import NO_ROOM, best, codes, everywhere, parse, rare
 from doctor.logscan.needle import Needle
+from doctor.logscan.window import window
 
 _GAP = ".*"
+_ANY = ".{1,4}"
+"""One character, in bytes."""
+_RARE_ENOUGH = 6
+"""Three bytes, four of a number."""
+
 _LONGEST_REPEAT = 4
 """Repeats that are kept as they are; a longer one costs hyperscan more than it excludes."""
 
 
-def expression(pattern: str) -> str:
-    """The expression, in ASCII; "" where nothing of the pattern is left."""
-    parts = _sequence(parse(pattern))
+def expressions(needle: Needle) -> list[str]:
+    """What hyperscan looks for: any of the literals, as the fastest; where these stand in every healthy line, what is rarer in each alternative."""
+    if not any(everywhere(literal.decode("utf-8", "replace")) for literal in needle.literals):
+        return [escaped(literal) for literal in needle.literals]
+    found = [text for branch in _alternatives(parse(needle.pattern)) for text in _rare(branch)]
+    return found if all(found) else [escaped(literal) for literal in needle.literals]
+
+
+def _alternatives(sequence: Any) -> list[Any]:
+    """The branches of a pattern that is nothing but alternatives, else itself."""
+    parts = [(code, argument) for code, argument in sequence if code not in NO_ROOM]
+    if len(parts) == 1 and parts[0][0] is codes.SUBPATTERN:
+        return _alternatives(parts[0][1][-1])
+    if len(parts) == 1 and parts[0][0] is codes.BRANCH:
+        return [inner for branch in parts[0][1][1] for inner in _alternatives(branch)]
+    return [sequence]
+
+
+def _rare(sequence: Any) -> list[str]:
+    literals = best(sequence, rare) or set()
+    if literals and min(map(rare, literals)) >= _RARE_ENOUGH:
+        return [escaped(literal.encode("utf-8", "replace")) for literal in sorted(literals)]
+    if texts := window(sequence):
+        return [escaped(text.encode("utf-8", "replace")) for text in texts]
+    return [expression(sequence)]
+
+
+def expression(sequence: Any) -> str:
+    """The sequence as an expression, in ASCII; "" where nothing is left of it."""
+    parts = _sequence(sequence)
     while parts and parts[0] == _GAP:
         parts.pop(0)
     while parts and parts[-1] == _GAP:
@@ -41,8 +74,10 @@ def _sequence(sequence: Any) -> list[str]:
 def _part(code: Any, argument: Any) -> list[str]:
     if code is codes.LITERAL:
         return [escaped(chr(argument).encode("utf-8", "replace"))]
-    if code in (codes.AT, codes.ASSERT, codes.ASSERT_NOT):
+    if code in NO_ROOM:
         return []
+    if code is codes.ANY:
+        return [_ANY]
     if code is codes.SUBPATTERN:
         return _sequence(argument[-1])
     if code is codes.IN:
@@ -66,6 +101,8 @@ def _repeat(least: int, most: int, inner: Any) -> list[str]:
     text = "".join(parts)
     if not text:
         return []
+    if text == _ANY:
+        return [_GAP]
     if _GAP in text:
         return [_GAP, *parts, _GAP] if least else [_GAP]
     if most <= 1:
@@ -88,11 +125,3 @@ def _class(items: Any) -> str:
         else:
             return ""
     return f"[{found}]"
-
-
-def coarse(needle: Needle) -> str:
-    """What hyperscan looks for: any of the literals, as the fastest; the coarser expression where these stand everywhere."""
-    literals = "|".join(escaped(literal) for literal in needle.literals)
-    if any(everywhere(literal.decode("utf-8", "replace")) for literal in needle.literals):
-        return expression(needle.pattern) or literals
-    return literals

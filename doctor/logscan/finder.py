@@ -6,9 +6,10 @@ A finder may be used by several threads at once.
 
 from __future__ import annotations
 
+import marshal
 import sys
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
 from doctor.logscan import cache
@@ -17,14 +18,18 @@ from doctor.logscan.needle import Needle
 LARGE = 2 * 1024 * 1024
 """Bytes from which hyperscan's start-up (its import, and once the compilation of the patterns) is worth it."""
 
-_FORMAT = 1
+_FORMAT = 2
+"""Changed with what the patterns are made into (`expression.py`, `window.py`)."""
 _GRAM = 4
 
 
 class Finder(Protocol):
-    """`find` yields the indexes of the patterns that may match, each once, in no particular order."""
+    """`find` yields the indexes of the patterns that may match, each once, in no particular order. `drop` tells it which are not asked for any
+    more: it may leave them out."""
 
     def find(self, data: bytes) -> Iterable[int]: ...
+
+    def drop(self, indexes: Collection[int]) -> None: ...
 
 
 class PlainFinder:
@@ -36,6 +41,9 @@ class PlainFinder:
 
     def find(self, data: bytes) -> set[int]:
         return set(_present(self._exact, data)) | set(_present(self._folded, data.lower()))
+
+    def drop(self, indexes: Collection[int]) -> None:
+        """Nothing would be saved."""
 
 
 _ByGram = dict[int, list[tuple[int, bytes, int]]]
@@ -67,14 +75,19 @@ def _present(table: _ByGram, data: bytes) -> Iterator[int]:
 
 
 class HyperscanFinder:
-    """All patterns in one pass; each is told at most once, so that what stands in every line costs one call a piece."""
+    """All patterns in one pass; each is told at most once, so that what stands in every line costs one call a piece.
+
+    Patterns that match what a healthy server prints all the time lie in a database of their own, from which `drop` takes them.
+    """
 
     def __init__(self, needles: Sequence[Needle]) -> None:
         """Raises ImportError without hyperscan, and hyperscan's own errors for what it cannot compile."""
         import hyperscan
 
         self._hyperscan = hyperscan
-        self._database = _stored(hyperscan, needles)
+        self._needles = needles
+        everyday, self._rare, self._often = _stored(hyperscan, needles)
+        self._everyday = set(everyday)
         self._local = threading.local()
 
     def find(self, data: bytes) -> list[int]:
@@ -83,25 +96,41 @@ class HyperscanFinder:
         def matched(index: int, _start: int, _end: int, _flags: int, _context: Any) -> None:
             found.append(index)
 
-        scratch = getattr(self._local, "scratch", None)
-        if scratch is None:
-            scratch = self._local.scratch = self._hyperscan.Scratch(self._database)
-        self._database.scan(data, match_event_handler=matched, scratch=scratch)
+        for database in (self._rare, self._often):
+            if database is not None:
+                database.scan(data, match_event_handler=matched, scratch=self._scratch(database))
         return found
 
+    def drop(self, indexes: Collection[int]) -> None:
+        if not self._everyday.isdisjoint(indexes):
+            self._everyday.difference_update(indexes)
+            self._often = _compiled(self._hyperscan, self._needles, sorted(self._everyday))
 
-def _stored(hyperscan: Any, needles: Sequence[Needle]) -> Any:
-    """The compiled database: from the cache, else made and put there."""
+    def _scratch(self, database: Any) -> Any:
+        """Room to work in: one for each thread, and for each database."""
+        name = "rare" if database is self._rare else "often"
+        of, scratch = getattr(self._local, name, (None, None))
+        if of is not database:
+            scratch = self._hyperscan.Scratch(database)
+            setattr(self._local, name, (database, scratch))
+        return scratch
+
+
+def _stored(hyperscan: Any, needles: Sequence[Needle]) -> tuple[Sequence[int], Any, Any]:
+    """The everyday needles' indexes, and the compiled databases of the others and of them: from the cache, else made and put there."""
     name = f"patterns-{_key(hyperscan, needles)}.hs"
     stored = cache.load(name)
     if stored is not None:
         try:
-            return hyperscan.loadb(stored, hyperscan.HS_MODE_BLOCK)
-        except hyperscan.error:
+            indexes, rare, often = marshal.loads(stored)
+            return indexes, *(hyperscan.loadb(data, hyperscan.HS_MODE_BLOCK) if data else None for data in (rare, often))
+        except (hyperscan.error, ValueError, EOFError, TypeError):
             pass  # of another processor or build: made anew
-    database = _compiled(hyperscan, needles)
-    cache.save(name, hyperscan.dumpb(database))
-    return database
+    everyday = [index for index, needle in enumerate(needles) if needle.everyday]
+    others = sorted(set(range(len(needles))) - set(everyday))
+    databases = [_compiled(hyperscan, needles, chosen) for chosen in (others, everyday)]
+    cache.save(name, marshal.dumps((everyday, *(hyperscan.dumpb(database) if database else b"" for database in databases))))
+    return everyday, *databases
 
 
 def _key(hyperscan: Any, needles: Sequence[Needle]) -> str:
@@ -123,13 +152,16 @@ def _processor() -> str:
     return next((line for line in head.split("\n") if line.lower().startswith(("flags", "features"))), "")
 
 
-def _compiled(hyperscan: Any, needles: Sequence[Needle]) -> Any:
-    from doctor.logscan.expression import coarse
+def _compiled(hyperscan: Any, needles: Sequence[Needle], chosen: Sequence[int]) -> Any:
+    """None for none."""
+    from doctor.logscan.expression import expressions
 
+    if not chosen:
+        return None
+    found = [(text.encode(), index) for index in chosen for text in expressions(needles[index])]
+    flags = [hyperscan.HS_FLAG_SINGLEMATCH | (hyperscan.HS_FLAG_CASELESS if needles[index].folded else 0) for _, index in found]
     database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
-    flags = [hyperscan.HS_FLAG_SINGLEMATCH | (hyperscan.HS_FLAG_CASELESS if needle.folded else 0) for needle in needles]
-    expressions = [coarse(needle).encode() for needle in needles]
-    database.compile(expressions=expressions, ids=list(range(len(needles))), elements=len(needles), flags=flags)
+    database.compile(expressions=[text for text, _ in found], ids=[index for _, index in found], elements=len(found), flags=flags)
     return database
 
 

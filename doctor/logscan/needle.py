@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from doctor.logscan.literals import ignores_case
+from doctor.logscan.literals import HEALTHY, everywhere, ignores_case
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +21,13 @@ class Needle:
     def of(cls, pattern: str, literals: Iterable[str]) -> Needle:
         """From the result of `literals.required`."""
         return cls(pattern, tuple(sorted(literal.encode("utf-8", "replace") for literal in literals)), ignores_case(pattern))
+
+    @property
+    def everyday(self) -> bool:
+        """Whether it matches what a healthy server prints with every request."""
+        # Only such a literal can: most patterns need not be compiled to know.
+        weak = any(everywhere(literal.decode("utf-8", "replace")) for literal in self.literals)
+        return weak and any(re.search(self.pattern, line, re.ASCII) for line in HEALTHY)
 
     def lines(self, data: bytes) -> list[int]:
         """Where the lines begin that hold a literal, in order; `data` is in lower case already where this is folded."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -77,6 +77,8 @@ class Scan:
     def __init__(self) -> None:
         self.hits: dict[str, Hits] = {}
         self.lines = 0
+        self.full = 0
+        """Patterns of which as many matches are kept as will be."""
         self.sources: list[str] = []
 
     def of(self, pattern: str) -> Hits:
@@ -87,9 +89,12 @@ class Scan:
 class Scanner:
     """A table of patterns, ready to scan. Patterns are compiled when a line that may match is first seen."""
 
-    def __init__(self, literals: Mapping[str, Iterable[str]]) -> None:
-        """`literals`: pattern -> its required literals (`literals.required`)."""
+    def __init__(self, literals: Mapping[str, Iterable[str]], signs: Sequence[str] = ()) -> None:
+        """`literals`: pattern -> its required literals (`literals.required`). `signs` are texts of which only the chunks are told that hold them."""
         self._needles = [Needle.of(pattern, found) for pattern, found in literals.items()]
+        self._patterns = len(self._needles)
+        self._signs = signs
+        self._needles += [Needle(re.escape(sign), (sign.encode(),), folded=False) for sign in signs]
         self._compiled: dict[int, re.Pattern[str]] = {}
 
     @classmethod
@@ -97,11 +102,13 @@ class Scanner:
         """A scanner for these patterns. Raises ValueError for one that is not allowed."""
         return cls({pattern: required(pattern) for pattern in dict.fromkeys(patterns)})
 
-    def scan(self, chunks: Iterable[Chunk], size: int = -1) -> Scan:
-        """Scans all chunks; `size` is their size in bytes where it is known."""
+    def scan(self, chunks: Iterable[Chunk], size: int = -1, told: Callable[[Chunk, frozenset[str]], None] | None = None) -> Scan:
+        """Scans all chunks; `size` is their size in bytes where it is known. `told` gets every chunk in turn, with the signs that it may hold."""
         result = Scan()
-        base = 0
+        base, full = 0, 0
         for chunk, pieces, finder in looked(chunks, self._needles, size):
+            if told is not None:
+                told(chunk, frozenset(self._signs[index - self._patterns] for _, _, found in pieces for index in found if index >= self._patterns))
             if not result.sources or result.sources[-1] != chunk.source:
                 result.sources.append(chunk.source)
                 base = result.lines - (chunk.first - 1)
@@ -110,17 +117,22 @@ class Scanner:
             if chunk.whole:
                 self._scan_joined(chunk, finder, base, result)
             result.lines += chunk.lines
+            if result.full > full:
+                full = result.full
+                finder.drop([index for index, needle in enumerate(self._needles) if result.of(needle.pattern).full])
         return result
 
     def _keep(self, index: int, match: Match, result: Scan) -> None:
-        result.hits.setdefault(self._needles[index].pattern, Hits()).kept.append(match)
+        hits = result.hits.setdefault(self._needles[index].pattern, Hits())
+        hits.kept.append(match)
+        result.full += hits.full
 
     def _matches(self, data: bytes, pieces: Iterable[Looked], result: Scan) -> Iterator[tuple[int, int, str, dict[str, str]]]:
         """(line from 0, pattern, message, groups) for each line that a pattern matches which is not full yet."""
         number, counted = 0, 0
         for offset, piece, found in pieces:
             lines = _Lines(piece)
-            wanted = [index for index in found if not result.of(self._needles[index].pattern).full]
+            wanted = [index for index in found if index < self._patterns and not result.of(self._needles[index].pattern).full]
             if wanted:
                 number, counted = number + data.count(b"\n", counted, offset), offset
             for index in wanted:

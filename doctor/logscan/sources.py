@@ -13,12 +13,13 @@ import stat
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
+from doctor.logscan.clear import DOCKER, is_clear
 from doctor.logscan.scan import Chunk
+from doctor.record import dataclass
 from doctor.text import clean, decode, docker_message
 
 CHUNK = 1024 * 1024
@@ -34,10 +35,6 @@ FOLDER_DEPTH = 6
 _LOG_NAMES = (".log", ".txt", ".out", ".err", ".gz", ".zst", ".md")
 _PROFILES = ("op_summary", "op_statistic", "kernel_details", "step_trace_time")
 """How the tables of a profile are named that are read from a folder; other CSV files are no logs."""
-
-_DOCKER = b'{"log":'
-_KEPT_CONTROLS = b"\t\n"
-_DIRTY = bytes(byte for byte in range(256) if (byte < 32 and byte not in _KEPT_CONTROLS) or byte >= 127)
 
 
 class SourceError(ValueError):
@@ -199,13 +196,13 @@ def _fill(stream: IO[bytes]) -> bytes:
 
 
 def _bytes_chunk(label: str, piece: bytes, number: int, *, whole: bool) -> Chunk:
-    if len(piece.translate(None, _DIRTY)) == len(piece) and _DOCKER not in piece:
+    if is_clear(piece):
         return Chunk(label, piece if piece.endswith(b"\n") else piece + b"\n", number, whole)
     return _chunk(label, decode(piece), number, whole=whole)
 
 
 def _chunk(label: str, text: str, number: int, *, whole: bool) -> Chunk:
-    if _DOCKER.decode() in text:
+    if DOCKER.decode() in text:
         text = "\n".join(map(_opened, text.split("\n")))
     data = clean(text).encode("utf-8", "replace")
     return Chunk(label, data if data.endswith(b"\n") else data + b"\n", number, whole)
@@ -213,7 +210,7 @@ def _chunk(label: str, text: str, number: int, *, whole: bool) -> Chunk:
 
 def _opened(line: str) -> str:
     """What stands in a line of Docker's json-file log, without its escapes; one line stays one line."""
-    return docker_message(line).rstrip("\n").replace("\n", " ") if line.startswith(_DOCKER.decode()) else line
+    return docker_message(line).rstrip("\n").replace("\n", " ") if line.startswith(DOCKER.decode()) else line
 
 
 def text_chunk(text: str, label: str) -> Chunk:

@@ -16,7 +16,7 @@ from doctor.logscan import ahead, cache, finder
 from doctor.logscan import scan as scan_module
 from doctor.logscan.expression import expression
 from doctor.logscan.finder import HyperscanFinder, PlainFinder
-from doctor.logscan.literals import required
+from doctor.logscan.literals import parse, required
 from doctor.logscan.needle import Needle
 from doctor.logscan.prefix import message
 from doctor.logscan.scan import Chunk, Scan, Scanner
@@ -135,7 +135,7 @@ def test_a_docker_line_is_read_without_its_escapes() -> None:
     ],
 )
 def test_the_coarse_expression(pattern: str, coarse: str) -> None:
-    assert expression(pattern) == coarse
+    assert expression(parse(pattern)) == coarse
 
 
 def test_a_damaged_foreign_or_missing_cache_costs_only_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -54,7 +54,10 @@ def test_taking_prefixes_off_never_fails(line: str) -> None:
         (r"error code is 20700[78]", {"error code is 20700"}),
         (r"(?i)out of memory", {"out of memory"}),
         (r"lib(?:hccl|ascendcl)\.so: cannot open", {".so: cannot open"}),
-        (r"(?:EL0009|EE1023)", {"L0009", "E1023"}),
+        (r"(?:EL0009|EE1023)", {"EL0009", "EE1023"}),
+        (r"(?:low|poor) (?:speed|throughput)", {"low speed", "low throughput", "poor speed", "poor throughput"}),
+        (r"(?:AB|CD)(?=x)-?(?:1[ef])\b", {"AB-1e", "AB-1f", "AB1e", "AB1f", "CD-1e", "CD-1f", "CD1e", "CD1f"}),
+        (r"(?:fail|error).{0,9}code \d", {"code "}),
         (r"^Traceback \(most", {"Traceback (most"}),
     ],
 )
