@@ -10,6 +10,7 @@ import pytest
 
 from doctor.bundle.archive import read_archive
 from doctor.bundle.gather import Gathered, Gathering, RedactionError, gather
+from doctor.bundle.modelnames import without_own
 from doctor.bundle.pack import write
 from doctor.bundle.redact import Redactor
 from doctor.logscan.sources import open_sources
@@ -130,6 +131,47 @@ def test_public_also_hides_paths_ports_and_models() -> None:
     masked = redactor.text(line)
     assert not re.search(r"(?i)team7|secret-?model|8123", masked)
     assert masked.startswith("vllm serve /data/") and masked.endswith("--max-model-len 4096")
+
+
+@pytest.mark.parametrize(
+    ("line", "gone", "stays"),
+    [
+        ("vllm serve /data/team7/SecretModel-72B-W8A8", ("team7", "Secret"), ("-72B-W8A8",)),
+        ("model='/models/Qwen2.5-7B-OurBank-v3'", ("OurBank",), ("/models/Qwen2.5-7B-", "-v3'")),
+        ("--model our-org/risk-scorer", ("our-org", "risk", "scorer"), ("--model ",)),
+        ("--model vllm-ascend/DeepSeek-R1-0528-W8A8 --quantization ascend", (), ("vllm-ascend/DeepSeek-R1-0528-W8A8",)),
+        ("vllm serve --config /srv/config.py", (), ("--config",)),
+        ('File "/home/x1/vllm/customer/serve.py", line 3', ("customer", "/x1/"), ("/vllm/", "serve.py")),
+        ('File "/opt/venv/lib/python3.11/site-packages/vllm_ascend/attention/mla_v1.py"', (), ("vllm_ascend/attention/mla_v1.py",)),
+        ('File "/opt/venv/lib/python3.11/site-packages/our_gateway/billing/api.py"', ("our_gateway", "billing"), ("site-packages", "api.py")),
+        ("/models/Qwen3-8B/model-00003-of-00005.safetensors", (), ("/models/Qwen3-8B/model-00003-of-00005.safetensors",)),
+    ],
+)  # fmt: skip
+def test_public_keeps_what_everybody_knows_and_rules_decide_by(line: str, gone: tuple[str, ...], stays: tuple[str, ...]) -> None:
+    redactor = Redactor("public")
+    redactor.learn([line])
+    masked = redactor.text(line)
+    assert not [word for word in gone if word.lower() in masked.lower()], masked
+    assert not [word for word in stays if word not in masked], masked
+
+
+PUBLISHED = ("Qwen2.5-VL-7B-Instruct-AWQ", "DeepSeek-V3.1-Terminus", "deepseek_v4", "Qwen3-Next-80B-A3B-Instruct", "InternVL2_5-8B", "Meta-Llama-3.1-70B-Instruct", "gpt-oss-120b", "Kimi-K2-Thinking", "GLM-4.5-Air-W8A8", "DeepSeek-R1-Distill-Qwen-7B", "MiniMax-M2.7")  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_the_name_of_a_published_model_is_whole(name: str) -> None:
+    assert without_own(name, lambda own: f"<{own}>") == name
+
+
+@pytest.mark.parametrize(
+    ("name", "masked"),
+    [
+        ("Qwen2.5-7B-OurBank-risk-v2", "Qwen2.5-7B-<OurBank-risk>-v2"), ("SecretModel", "<SecretModel>"), ("my-chat-7b", "<my-chat>-7b"), ("zhangwei", "<zhangwei>"),
+        ("-", "<->"), ("", "<>"), ("....", "<....>"),
+    ],
+)  # fmt: skip
+def test_of_another_only_size_and_format_stay(name: str, masked: str) -> None:
+    assert without_own(name, lambda own: f"<{own}>") == masked
 
 
 def test_raw_changes_nothing(tmp_path: Path) -> None:
