@@ -12,10 +12,11 @@ import gc
 import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, cast
 
 from doctor import __version__
+from doctor.completed import COMPLETE_VAR
 
+TYPE_CHECKING = False  # as typing's, whose import takes as long as `--version` may
 if TYPE_CHECKING:
     from doctor.tasks import Answer
 
@@ -49,6 +50,11 @@ def run(arguments: Sequence[str]) -> int:
     """Runs one command line and gives its exit code."""
     if list(arguments) == ["--version"]:
         return _put(f"ascend-doctor {__version__}\n", 0)  # before anything is imported
+    if _asks_for_page(arguments):
+        from doctor import pages
+
+        if (page := pages.answer(arguments, os.environ, _language(arguments))) is not None:
+            return _put(page, 0)
     gc.set_threshold(*COLLECT)
     as_json = "--json" in _before_dashes(arguments)
     try:
@@ -64,6 +70,11 @@ def run(arguments: Sequence[str]) -> int:
     return answer if isinstance(answer, int) else _put(answer.text, answer.exit_code)
 
 
+def _asks_for_page(arguments: Sequence[str]) -> bool:
+    """Whether `doctor.pages` may know the answer: help, and what a shell asks."""
+    return COMPLETE_VAR in os.environ or any(argument in arguments for argument in ("-h", "--help", "completion"))
+
+
 def _answered(arguments: Sequence[str], as_json: bool) -> Answer | int:
     """The answer, or the exit code where all is said already. What anybody prints meanwhile (help, a rule's stray `print`) is caught."""
     import contextlib
@@ -72,14 +83,14 @@ def _answered(arguments: Sequence[str], as_json: bool) -> Answer | int:
     import click
 
     from doctor.commands import build
-    from doctor.tasks.completion import COMPLETE_VAR
 
     language = _language(arguments)
+    group = build(language)
     caught = io.BytesIO()
     printed = io.TextIOWrapper(caught, "utf-8", "replace", write_through=True)
     try:
         with contextlib.redirect_stdout(printed):
-            answer = build(language).main(list(arguments), "doctor", COMPLETE_VAR, standalone_mode=False, obj=language)
+            answer = group.main(list(arguments), "doctor", COMPLETE_VAR, standalone_mode=False, obj=language)
     except click.Abort:
         raise KeyboardInterrupt from None
     except click.UsageError as problem:
@@ -87,9 +98,15 @@ def _answered(arguments: Sequence[str], as_json: bool) -> Answer | int:
         return _failed(arguments, "usage", problem.format_message(), USAGE, command)
     except SystemExit as end:  # what a shell asked for completion
         answer = end.code
-    if not isinstance(answer, int | None):
-        return cast("Answer", answer)  # every command returns one
-    text = caught.getvalue().decode("utf-8", "replace")
+    told: Answer | None = None if isinstance(answer, int | None) else answer  # every command returns one
+    text = told.text if told else caught.getvalue().decode("utf-8", "replace")
+    if _asks_for_page(arguments) and not as_json and not (told.exit_code if told else answer):
+        from doctor import pages
+        from doctor.commands.described import described
+
+        pages.keep(arguments, os.environ, language, text, described(group))
+    if told:
+        return told
     if not as_json:
         return _put(text, answer or 0)
     from doctor.tasks import Options

@@ -27,9 +27,8 @@ from doctor.logscan.literals import required
 from doctor.logscan.signature import Matches
 from doctor.record import dataclass
 from doctor.rule import Rule
-from doctor.rulepackage import rules_package
+from doctor.rulepackage import ENTRY_POINTS, packs_installed, rules_package
 
-ENTRY_POINTS = "doctor.rules"
 CACHE_FORMAT = 5
 
 
@@ -85,7 +84,7 @@ def load() -> Rulebook:
 
 def _packages(problems: list[Problem]) -> Iterator[tuple[str, ModuleType]]:
     yield "built in", rules_package()
-    if not _packs_installed():
+    if not packs_installed():
         return
     from importlib.metadata import entry_points
 
@@ -99,32 +98,6 @@ def _packages(problems: list[Problem]) -> Iterator[tuple[str, ModuleType]]:
             yield point.name, loaded
         else:
             problems.append(Problem(f"rule pack {point.name}", "the entry point does not name a package"))
-
-
-def _packs_installed() -> bool:
-    """Whether any installed distribution names a rule pack, seen without importlib.metadata, which takes longer than all the rules.
-
-    Archives on the path cannot be seen so: then the answer is yes, and importlib.metadata has the last word.
-    """
-    for entry in dict.fromkeys(sys.path):
-        try:
-            with os.scandir(entry or ".") as files:
-                told = [file.path for file in files if file.name.endswith((".dist-info", ".egg-info"))]
-        except NotADirectoryError:
-            return True
-        except OSError:
-            continue
-        if any(_names_packs(os.path.join(path, "entry_points.txt")) for path in told):
-            return True
-    return False
-
-
-def _names_packs(path: str) -> bool:
-    try:
-        with open(path, "rb") as file:
-            return ENTRY_POINTS.encode() in file.read()
-    except OSError:
-        return False
 
 
 def _read_package(package: ModuleType, origin: str, problems: list[Problem]) -> Iterator[KnownRule]:
@@ -270,7 +243,7 @@ def _undecided_without(rule: Rule, needs: Needs | None) -> tuple[str, ...]:
     for decision in rule.decisions:
         if decision.signature is None and decision.when is None:
             return ()
-        if decision.signature is None:
+        if decision.signature is None and not decision.on_machines:
             names += [field_fact(name).__name__ for name in compile_condition(decision.when).fields]
     of_logic = [(kind, optional) for _, kind, optional in needs or () if kind != Matches.__name__]
     if needs is None or (of_logic and all(optional for _, optional in of_logic)):

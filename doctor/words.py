@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from doctor.locale import LANGUAGES
 from doctor.record import dataclass
-
-LANGUAGES = ("en", "zh")
 
 _PLACEHOLDER = re.compile(r"<([a-z][a-z0-9_]*)>")
 
@@ -31,3 +30,6 @@ class Words:
 
 def _fill(text: str, values: Mapping[str, str]) -> str:
     return _PLACEHOLDER.sub(lambda match: values.get(match[1]) or match[0], text)
+
+
+__all__ = ["LANGUAGES", "Words"]

@@ -90,3 +90,42 @@ def test_importing_the_command_line_loads_nothing_heavy() -> None:
     done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == []
+
+
+SLOW = ("click", "dataclasses", "inspect", "typing", "json", "pathlib", "shutil", "logging", "importlib.metadata", *TOO_LATE)
+"""What neither a help page nor a shell's Tab waits for, once it was asked before."""
+
+PAGES = {"doctor", "doctor.cli", "doctor.completed", "doctor.locale", "doctor.logscan", "doctor.logscan.cache", "doctor.pages"}
+
+
+def loaded(cache: Path, *arguments: str, **environ: str) -> set[str]:
+    """The modules that a command line has loaded at its end, the second time it runs."""
+    code = "import sys; before = set(sys.modules); from doctor.cli import run; run(sys.argv[1:]); print('\\n', *sorted(set(sys.modules) - before))"
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, "-I", "-c", code, *arguments],
+            env={"PATH": "/usr/bin:/bin", "XDG_CACHE_HOME": str(cache), "LC_ALL": "C.UTF-8", **environ},
+            capture_output=True, text=True, timeout=120, check=True, cwd=cache,
+        )  # fmt: skip
+    return set(done.stdout.rpartition("\n ")[2].split())
+
+
+def test_the_version_loads_nothing(tmp_path: Path) -> None:
+    modules = loaded(tmp_path, "--version")
+    assert {name for name in modules if name.startswith("doctor")} == {"doctor", "doctor.cli", "doctor.completed"}
+    assert not modules & {*SLOW, "re", "enum"}
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["log", "-h"], ["--lang", "zh", "fix", "--help"], ["completion", "bash"]], ids=" ".join)
+def test_a_help_page_is_shown_without_click(tmp_path: Path, arguments: list[str]) -> None:
+    modules = loaded(tmp_path, *arguments)
+    assert {name for name in modules if name.startswith("doctor")} == PAGES
+    assert not modules & {*SLOW}
+
+
+@pytest.mark.parametrize("words", ["doctor lo", "doctor log --f", "doctor check --format ", "doctor explain c"])
+def test_a_shell_is_answered_without_click(tmp_path: Path, words: str) -> None:
+    at = len(words.split(" ")) - 1
+    modules = loaded(tmp_path, _DOCTOR_COMPLETE="bash_complete", COMP_WORDS=words, COMP_CWORD=str(at))
+    assert {name for name in modules if name.startswith("doctor")} - {"doctor.rulepackage"} == PAGES
+    assert not modules & {*SLOW}

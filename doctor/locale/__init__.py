@@ -5,7 +5,11 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Mapping
 
-from doctor.words import LANGUAGES, Words
+TYPE_CHECKING = False  # as typing's, whose import takes a third of the time that a help page may take
+if TYPE_CHECKING:
+    from doctor.words import Words
+
+LANGUAGES = ("en", "zh")
 
 Speak = Callable[..., str]
 """speak(key, **values) -> the text of that key with its `{values}` filled in."""

@@ -9,7 +9,10 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from pathlib import Path
+
+TYPE_CHECKING = False  # see doctor.locale: a help page comes from here as well
+if TYPE_CHECKING:
+    from pathlib import Path
 
 KEPT = 8
 """Files of one kind (what stands before the first hyphen) that are kept: the newest ones. Every version and rule pack has its own."""
@@ -19,16 +22,22 @@ _DIGEST = hashlib.sha256().digest_size
 
 def cache_folder() -> Path:
     """Where this user's cache lies."""
+    from pathlib import Path
+
+    return Path(_folder())
+
+
+def _folder() -> str:
     base = os.environ.get("XDG_CACHE_HOME") or ""
-    return (Path(base) if os.path.isabs(base) else Path(os.path.expanduser("~"), ".cache")) / "ascend-doctor"
+    return os.path.join(base if os.path.isabs(base) else os.path.join(os.path.expanduser("~"), ".cache"), "ascend-doctor")
 
 
 def load(name: str) -> bytes | None:
     """The content of a cached file."""
     try:
-        if not _mine(os.stat(cache_folder())):
+        if not _mine(os.stat(_folder())):
             return None
-        handle = os.open(cache_folder() / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
+        handle = os.open(os.path.join(_folder(), name), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
     except OSError:
         return None
     try:

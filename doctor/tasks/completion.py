@@ -5,10 +5,10 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
+from doctor.completed import COMPLETE_VAR
 from doctor.tasks import Answer, Options
 from doctor.tasks.common import output
 
-COMPLETE_VAR = "_DOCTOR_COMPLETE"
 PROGRAMS = ("doctor", "ascend-doctor")
 
 
