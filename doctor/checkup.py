@@ -123,7 +123,7 @@ def _decision_way(decision: Decision) -> _Way:
         compiled = condition()
         return compiled is not None and any(_per_target(kind) for kind in condition_facts(compiled))
 
-    return _Way(lambda facts, scan: _decide(decision, condition, facts, scan), decision.signature is None, per_target)
+    return _Way(lambda facts, scan: _decide(decision, condition, facts, scan), decision.signature is None and not decision.on_machines, per_target)
 
 
 def condition_facts(condition: Condition) -> set[type[Any]]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from doctor import versions
@@ -19,7 +19,7 @@ from doctor.facts.kernel import Governors, NumaNodes, Sysctls, TransparentHugePa
 from doctor.facts.machine import Disks, Machine, Memory, OperatingSystem
 from doctor.facts.model import ModelFolder, Models
 from doctor.facts.npu import Chip, DeviceNodes, NpuPresence, Npus, NpuSmi
-from doctor.facts.target import AscendBuild, Environment, Packages, TorchBuild
+from doctor.facts.target import AscendBuild, Environment, Packages, Target, TorchBuild
 from doctor.facts.vllm import ServeCommands, VllmProcesses
 from doctor.host import Unavailable
 from doctor.record import dataclass
@@ -34,6 +34,9 @@ class _Absent:
 
 
 ABSENT = _Absent()
+
+ON_MACHINES = "target.python"
+"""Known on a machine only, and then never unknown: a decision that names it says nothing about a text."""
 
 Value = Any
 """str, int, float, bool, a tuple of str, or ABSENT."""
@@ -85,8 +88,22 @@ def _variable(fact: Environment, key: str) -> Value | None:
 def _flag(fact: ServeCommands, key: str) -> Value | None | tuple[Value, ...]:
     if not fact.commands:
         return None
-    given = tuple(command.flags[key] for command in fact.commands if key in command.flags)
+    given = tuple(value for command in fact.commands if (value := _given(command.flags, key)) is not None)
     return given or ABSENT
+
+
+def _given(flags: Mapping[str, str], key: str) -> str | None:
+    """The flag's value; of a JSON option that is given key by key (`--compilation-config.cudagraph_mode FULL`), the JSON."""
+    dotted = {name[len(key) + 1 :]: value for name, value in flags.items() if name.startswith(f"{key}.")}
+    if key in flags or not dotted:
+        return flags.get(key)
+    return "{" + ", ".join(f'"{name}": ' + (value if value in ("true", "false") or value.isdecimal() else f'"{value}"') for name, value in dotted.items()) + "}"
+
+
+def _served_names(fact: ServeCommands, _key: str) -> Value | None | tuple[Value, ...]:
+    """What the commands call their model: path, name on a hub, served name."""
+    told = (name for command in fact.commands for name in (command.model, command.flags.get("served-model-name"), command.keywords.get("model")))
+    return tuple(name for name in told if name) or (ABSENT if fact.commands else None)
 
 
 def _keyword(fact: ServeCommands, key: str) -> Value | None | tuple[Value, ...]:
@@ -160,11 +177,13 @@ FIELDS: dict[str, FieldSpec] = {
         FieldSpec("nnal.version", CANN, NnalSearch, _nnal_version),
         FieldSpec("package.", PACKAGE, Packages, _package, "by distribution name"),
         FieldSpec("python.version", PACKAGE, Packages, _of("python")),
+        FieldSpec("target.python", TEXT, Target, _of("python"), "path of the interpreter; known on a machine only"),
         FieldSpec("torch.cuda", TEXT, TorchBuild, lambda f, _k: None if f.cuda is None else "yes" if f.cuda else "no"),
         FieldSpec("ascend_build.soc", TEXT, AscendBuild, _of("soc")),
         FieldSpec("env.", TEXT, Environment, _variable, "variable of the target"),
         FieldSpec("flag.", TEXT, ServeCommands, _flag, "vllm flag without dashes; '' for a bare one"),
         FieldSpec("keyword.", TEXT, ServeCommands, _keyword, "argument of LLM(…)"),
+        FieldSpec("serve.model", TEXT, ServeCommands, _served_names, "path or name of the model that is served"),
         FieldSpec("vllm.running", TEXT, VllmProcesses, lambda f, _k: "yes" if f.processes else "no"),
         FieldSpec("model.architecture", TEXT, Models, _model(lambda f: f.config.architectures[0] if f.config and f.config.architectures else None), "of config.json"),
         FieldSpec("model.type", TEXT, Models, _model(lambda f: f.config.model_type if f.config else None), "model_type of config.json"),
@@ -188,7 +207,7 @@ def read_field(name: str, facts: Facts) -> Reading:
     spec, key = field_spec(name)
     fact = facts.get(spec.fact)
     if isinstance(fact, Unavailable):
-        return Reading(None, why=str(fact))
+        return Reading((ABSENT,)) if name == ON_MACHINES else Reading(None, why=str(fact))
     value = spec.read(fact, key)
     source = getattr(fact, "places", {}).get(key) or str(getattr(fact, "source", ""))
     line = int(getattr(fact, "line", 0) or getattr(fact, "lines", {}).get(key, 0))

@@ -64,6 +64,11 @@ class Decision:
     found: str = ""
     wanted: str = ""
 
+    @property
+    def on_machines(self) -> bool:
+        """Whether it decides on machines only: its condition names `target.python`, so that it neither fires on a text nor keeps one from being clear."""
+        return isinstance(self.when, Mapping) and "target.python" in self.when
+
 
 @dataclass(frozen=True)
 class Rule:

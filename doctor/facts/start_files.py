@@ -58,8 +58,14 @@ def unit_variables(host: Host, text: str) -> dict[str, str]:
             found.update(word.partition("=")[::2] for word in words if "=" in word)
     for match in _UNIT_FILE.finditer(text):
         told = host.read(match[1], FILE_LIMIT)
-        found.update(assignments(told) if isinstance(told, str) else {})
+        found.update(listed_variables(told) if isinstance(told, str) else {})
     return found
+
+
+def listed_variables(text: str) -> dict[str, str]:
+    """NAME=value lines that no shell reads: an EnvironmentFile, /etc/environment, a container's env file."""
+    lines = (line.strip().removeprefix("export ").partition("=") for line in text.splitlines() if not line.lstrip().startswith(("#", ";")))
+    return {name: value.strip().strip("\"'") for name, equals, value in lines if equals and re.fullmatch(r"[A-Za-z_]\w{0,80}", name)}
 
 
 def assignments(text: str) -> dict[str, str]:
@@ -77,8 +83,9 @@ def profile_variables(host: Host) -> dict[str, tuple[str, str]]:
     found: dict[str, tuple[str, str]] = {}
     for path in _listed(host, *PROFILES):
         text = host.read(path, FILE_LIMIT)
-        found.update({name: (value, path) for name, value in assignments(text).items()} if isinstance(text, str) else {})
+        read = listed_variables if path == "/etc/environment" else assignments
+        found.update({name: (value, path) for name, value in read(text).items()} if isinstance(text, str) else {})
     return found
 
 
-__all__ = ["FILE_LIMIT", "assignments", "launch_files", "profile_variables", "unit_variables"]
+__all__ = ["FILE_LIMIT", "assignments", "launch_files", "listed_variables", "profile_variables", "unit_variables"]
