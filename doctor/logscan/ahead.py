@@ -26,18 +26,23 @@ Looked = tuple[int, bytes, Sequence[int]]
 
 
 def look(finder: Finder, data: bytes) -> list[Looked]:
-    """The data in pieces, with what may match in each."""
-    return [(offset, piece, sorted(finder.find(piece))) for offset, piece in _pieces(data)]
+    """Those pieces of the data in which something may match, with what."""
+    found: list[Looked] = []
+    for start, end in _pieces(data):
+        piece = data[start:end]
+        if indexes := finder.find(piece):
+            found.append((start, piece, sorted(indexes)))
+    return found
 
 
-def _pieces(data: bytes) -> Iterator[tuple[int, bytes]]:
-    start = 0
-    while len(data) - start > PIECE:
-        end = data.rfind(b"\n", start, start + PIECE) + 1 or data.find(b"\n", start) + 1 or len(data)
-        yield start, data[start:end]
+def _pieces(data: bytes) -> Iterator[tuple[int, int]]:
+    start, size = 0, len(data)
+    while size - start > PIECE:
+        end = data.rfind(b"\n", start, start + PIECE) + 1 or data.find(b"\n", start) + 1 or size
+        yield start, end
         start = end
-    if start < len(data):
-        yield start, data[start:] if start else data
+    if start < size:
+        yield start, size
 
 
 def looked(chunks: Iterable[Chunk], needles: Sequence[Needle], size: int) -> Iterator[tuple[Chunk, list[Looked], Finder]]:

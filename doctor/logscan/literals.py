@@ -32,14 +32,15 @@ HEALTHY = (
     '"GET /v1/models HTTP/1.1" 200 OK',
     '"GET /health HTTP/1.1" 200 OK',
     '"GET /metrics HTTP/1.1" 200 OK',
+    "[INFO] RUNTIME(775,python3):2025-11-30-09:38:38.000001 [stream.cc:71] stream synchronize start",
+    "[INFO] HCCL(775,python3):2025-11-30-09:38:38.000001 [api_c.cc:117] device thread task event model memory",
 )
-"""What a healthy server prints with every request or every ten seconds: a pattern that matches one of these soon has all the matches that are kept."""
+"""What a healthy server and its plog print with every request or every ten seconds: a pattern that matches one of these soon has all the matches that are kept."""
 
 EVERYWHERE = (
     "(APIServer pid=1) INFO 11-30 09:38:38 [loggers.py:127] " + " ".join(HEALTHY) + " SpecDecoding metrics: Mean acceptance length: "
     "Received request cmpl-1: prompt: params: SamplingParams(n=1, temperature=0.0, max_tokens=16) Added request chatcmpl-1 engine launcher.py api_server.py "
-    "[INFO] RUNTIME(775,python3):2025-11-30-09:38:38.000001 [stream.cc:71] [api_c.cc:117] stream synchronize start, device thread task event model memory "
-    "[INFO] HCCL [INFO] ASCENDCL [INFO] TDT [INFO] GE [INFO] DRV [EVENT] PROFILING session graph kernel driver load stop torch vllm core server node"
+    "[INFO] ASCENDCL [INFO] TDT [INFO] GE [INFO] DRV [EVENT] PROFILING session graph kernel driver load stop torch vllm core server node"
 ).lower()
 """What a healthy server prints with every request (vLLM 0.8 to 0.32), and its plog all the time: no fast path if there is another literal."""
 

@@ -77,8 +77,8 @@ class Scan:
     def __init__(self) -> None:
         self.hits: dict[str, Hits] = {}
         self.lines = 0
-        self.full = 0
-        """Patterns of which as many matches are kept as will be."""
+        self.live = bytearray()
+        """For each pattern of the table whether it is still looked for: not all that will be kept is kept yet."""
         self.sources: list[str] = []
 
     def of(self, pattern: str) -> Hits:
@@ -105,7 +105,8 @@ class Scanner:
     def scan(self, chunks: Iterable[Chunk], size: int = -1, told: Callable[[Chunk, frozenset[str]], None] | None = None) -> Scan:
         """Scans all chunks; `size` is their size in bytes where it is known. `told` gets every chunk in turn, with the signs that it may hold."""
         result = Scan()
-        base, full = 0, 0
+        result.live = bytearray(b"\1" * self._patterns + b"\0" * len(self._signs))
+        base, dropped = 0, 0
         for chunk, pieces, finder in looked(chunks, self._needles, size):
             if told is not None:
                 told(chunk, frozenset(self._signs[index - self._patterns] for _, _, found in pieces for index in found if index >= self._patterns))
@@ -117,31 +118,32 @@ class Scanner:
             if chunk.whole:
                 self._scan_joined(chunk, finder, base, result)
             result.lines += chunk.lines
-            if result.full > full:
-                full = result.full
-                finder.drop([index for index, needle in enumerate(self._needles) if result.of(needle.pattern).full])
+            if (full := result.live.count(0) - len(self._signs)) > dropped:
+                dropped = full
+                finder.drop([index for index in range(self._patterns) if not result.live[index]])
         return result
 
     def _keep(self, index: int, match: Match, result: Scan) -> None:
         hits = result.hits.setdefault(self._needles[index].pattern, Hits())
         hits.kept.append(match)
-        result.full += hits.full
+        result.live[index] = not hits.full
 
     def _matches(self, data: bytes, pieces: Iterable[Looked], result: Scan) -> Iterator[tuple[int, int, str, dict[str, str]]]:
         """(line from 0, pattern, message, groups) for each line that a pattern matches which is not full yet."""
         number, counted = 0, 0
         for offset, piece, found in pieces:
+            wanted = [index for index in found if result.live[index]]
+            if not wanted:
+                continue
             lines = _Lines(piece)
-            wanted = [index for index in found if index < self._patterns and not result.of(self._needles[index].pattern).full]
-            if wanted:
-                number, counted = number + data.count(b"\n", counted, offset), offset
+            number, counted = number + data.count(b"\n", counted, offset), offset
             for index in wanted:
                 needle = self._needles[index]
                 for start in lines.holding(needle):
                     matched = self._match(index, lines.texts(start, needle))
                     if matched is not None:
                         yield number + piece.count(b"\n", 0, start), index, *matched
-                        if result.of(needle.pattern).full:
+                        if not result.live[index]:
                             break
 
     def _match(self, index: int, texts: Iterable[str]) -> tuple[str, dict[str, str]] | None:
