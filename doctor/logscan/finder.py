@@ -9,7 +9,7 @@ from __future__ import annotations
 import marshal
 import sys
 import threading
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, Protocol
 
 from doctor.logscan import cache
