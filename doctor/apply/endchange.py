@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 
 from doctor.apply.change import ChangeError, Ground, Scripted, Standing
 from doctor.apply.shellwords import quoted
+from doctor.text import clean_line
 
 PATIENCE = 20.0
 """Seconds between SIGTERM and SIGKILL: a server that is asked finishes what it is answering."""
@@ -115,9 +116,12 @@ class EndChange:
     def scripted(self) -> Scripted:
         # A number may be another's by the time the script runs: the start has to be the same.
         same = f'[ "$(sed "s/.*) //" /proc/{self.pid}/stat 2>/dev/null | cut -d" " -f20)" = {self.ticks} ]'
-        wait = f"for i in $(seq {int(self.patience)}); do {same} || break; sleep 1; done"
-        again = "# start it again: " + " ".join(quoted(word) for word in self.argv) if self.argv else "# an ended process cannot be brought back"
-        return Scripted((f"if {same}; then kill -TERM {self.pid}; {wait}; {same} && kill -KILL {self.pid}; true; fi",), (again.replace("\n", " "),))
+        wait = f"for _ in $(seq {int(self.patience)}); do {same} || break; sleep 1; done"
+        end = f"if {same}; then kill -TERM {self.pid}; {wait}; if {same}; then kill -KILL {self.pid}; fi; fi"
+        started = "; it was started with: " + " ".join(quoted(word) for word in self.argv) if self.argv else ""
+        told = clean_line(f"{self.subject} was ended and cannot be brought back{started}")
+        task = {"ansible.builtin.command": {"argv": ["sh", "-c", end]}, "changed_when": False}
+        return Scripted((end,), (f"printf '%s\\n' {quoted(told)}",), (task,), ({"ansible.builtin.debug": {"msg": told}},))
 
     def data(self) -> Mapping[str, Any]:
         return {"pid": self.pid, "ticks": self.ticks, "uid": self.uid, "name": self.name, "argv": list(self.argv), "patience": self.patience}

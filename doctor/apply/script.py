@@ -14,6 +14,7 @@ _HEAD = """#!/bin/sh
 # Read it, then run it as root on that machine:
 #   sh FILE apply    keeps what is there in $BACKUP, then makes the changes; again, it changes nothing
 #   sh FILE undo     puts back what was there before
+# shellcheck disable=SC2016  # names and contents are taken as they stand: nothing in them is to expand
 set -eu
 umask 022
 PATH=/usr/sbin:/usr/bin:/sbin:/bin
@@ -73,7 +74,7 @@ def shell_script(plan: Plan, language: str) -> str:
         head
         + "".join(text for name, text in _HELPERS.items() if any(line.startswith(name + " ") for line in (*do, *undo)))
         + "\napply() {\n" + _body(['mkdir -p -- "$BACKUP"', 'chmod 0700 "$BACKUP"', *do]) + "}\n"
-        + "\nundo() {\n" + _body(undo or [":"]) + "}\n"
+        + "\nundo() {\n" + _body(undo) + "}\n"
         + _TAIL
     )  # fmt: skip
 
@@ -91,8 +92,8 @@ def _steps(plan: Plan) -> list[Any]:
 
 
 def _body(lines: Sequence[str]) -> str:
-    """The lines of a function. They are not indented: a here-document is taken as it stands."""
-    return "".join(line + "\n" for line in lines)
+    """The lines of a function. They are not indented: a here-document is taken as it stands. A body of nothing but comments is none to a shell."""
+    return "".join(line + "\n" for line in (lines if any(not line.startswith("#") for line in lines) else [*lines, ":"]))
 
 
 class _Unsafe(str):
@@ -134,7 +135,7 @@ def _guarded(value: Any, key: str) -> Any:
     """Contents that look like a template are marked as none; our own templates stand under `loop`, `when` and in argv."""
     if isinstance(value, Mapping):
         return {name: _guarded(item, name) for name, item in value.items()}
-    if isinstance(value, str) and key in ("content", "dest", "path", "stdin") and any(mark in value for mark in ("{{", "{%", "{#")):
+    if isinstance(value, str) and key in ("content", "dest", "path", "stdin", "msg") and any(mark in value for mark in ("{{", "{%", "{#")):
         return _Unsafe(value)
     return value
 
