@@ -341,6 +341,8 @@ WORDS: Mapping[str, Words] = {
     "watch_kv": Words("KV cache", "KV 缓存"),
     # Evidence
     "evidence_at": Words("line {line:,} of {count:,}", "第 {line:,}/{count:,} 行"),
+    "evidence_counting": Words("line {line:,}, {count:,} counted so far", "第 {line:,} 行，已统计 {count:,} 行"),
+    "evidence_searching": Words("searching {share:.0%}, esc stops", "正在搜索 {share:.0%}，esc 停止"),
     "evidence_opening": Words("opening...", "正在打开……"),
     "evidence_search": Words("Search for a text, in any case", "搜索文本，不区分大小写"),
     "evidence_none": Words("Not found: {text}", "未找到：{text}"),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -12,9 +14,10 @@ from doctor.finding import Evidence
 from doctor.logscan.sources import open_sources
 from doctor.text import cell_width
 from doctor.tui.job import TextJob
+from doctor.tui.lines import BLOCK, FileLines
 from doctor.tui.screens.evidence import EvidenceScreen
 from doctor.tui.widgets.linesview import LinesView, pieces
-from tests.tui.driving import Driven, drive
+from tests.tui.driving import PATIENCE, Driven, drive
 from tests.tui.made import MadeJob, report
 
 MEGABYTE = 1_000_000
@@ -120,3 +123,82 @@ def test_a_hostile_file_leaves_every_line_in_its_place(tmp_path: Path, wrapped: 
 def test_pieces_hold_the_whole_text_and_fit(text: str, room: int) -> None:
     parts = pieces(text, room)
     assert "".join(parts) == text and parts and all(cell_width(part) <= room for part in parts)
+
+
+def test_the_start_is_shown_while_lines_are_counted_and_the_wanted_one_comes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    go_on = threading.Event()
+    monkeypatch.setattr("doctor.tui.lines.SOON", 1)
+    count_on = FileLines.count_on
+
+    def held(self: FileLines, *given: Any) -> None:
+        go_on.wait(PATIENCE)
+        count_on(self, *given)
+
+    monkeypatch.setattr(FileLines, "count_on", held)
+    job = log(tmp_path, *(f"line {number} of many" for number in range(100_000)))
+
+    async def act(driven: Driven) -> None:
+        await driven.app.push_screen(viewer(job, 90_001))
+        await driven.until("counted so far")
+        assert "of many" in driven.text
+        go_on.set()
+        await driven.until("line 90,001 of 100,000")
+        assert "line 90000 of many" in driven.text
+
+    async def elsewhere(driven: Driven) -> None:
+        go_on.clear()
+        await driven.app.push_screen(viewer(job, 90_001))
+        await driven.until("counted so far")
+        await driven.pilot.press("g")
+        go_on.set()
+        await driven.until("line 1 of 100,000")
+
+    drive(MadeJob(report()), act)
+    drive(MadeJob(report()), elsewhere)
+
+
+def test_a_search_through_all_of_a_file_can_be_stopped_and_keeps_no_key_waiting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ended: list[bool] = []
+
+    def endless(self: FileLines, text: str, start: int, *, backward: bool = False, stopped: Any, heard: Any) -> None:
+        while not stopped():
+            heard(0.34)
+            threading.Event().wait(0.005)
+        ended.append(True)
+
+    monkeypatch.setattr(FileLines, "find", endless)
+    monkeypatch.setattr("doctor.tui.screens.evidence.SOON", 0.0)
+
+    async def act(driven: Driven) -> None:
+        screen = viewer(log(tmp_path, "one", "two", "three"), 1)
+        await driven.app.push_screen(screen)
+        await driven.until("line 1 of 3")
+        await driven.pilot.press("slash", *"needle", "enter")
+        await driven.until("searching 34%")
+        await driven.pilot.press("down")
+        await driven.until("> 2")
+        await driven.pilot.press("escape")
+        await driven.until("line 2 of 3")
+        assert driven.app.screen is screen
+        await driven.pilot.press("n")
+        await driven.until("searching 34%")
+        await driven.pilot.press("n", "q")
+
+    drive(MadeJob(report()), act)
+    assert len(ended) == 3, "one was stopped, one gave way to the next, the last ended with the app"
+
+
+def test_memory_stays_flat_however_large_the_file(tmp_path: Path) -> None:
+    import tracemalloc
+
+    path = tmp_path / "large.log"
+    with path.open("wb") as file:
+        for number in range(40):
+            file.write(f"step {number} of a long log, with a text that goes on for a while\n".encode() * 16_000)
+    tracemalloc.start()
+    lines = FileLines(path)
+    lines.count_on(lambda: False, lambda share: None)
+    assert lines.count == 640_000 and lines.find("nowhere", 0) is None and "step 39" in lines.line(639_999)
+    assert tracemalloc.get_traced_memory()[1] < 6 * BLOCK + 4 * MEGABYTE
+    tracemalloc.stop()
+    lines.close()

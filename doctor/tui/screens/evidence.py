@@ -5,6 +5,8 @@ Contract: files are read in a thread and only as far as they are shown; nothing 
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Sequence
 from itertools import islice
 from typing import ClassVar
@@ -25,6 +27,12 @@ from doctor.tui.screens.base import DoctorScreen
 from doctor.tui.widgets.filterbox import FilterBox
 from doctor.tui.widgets.keybar import KeyBar
 from doctor.tui.widgets.linesview import LinesView
+
+GROWS = 3
+"""Ticks between two paints of what is still counted or searched."""
+
+SOON = 0.3
+"""Seconds after which a search tells how far it is."""
 
 COMPRESSED_CHUNKS = 32
 """Megabytes of a compressed log that are shown."""
@@ -83,6 +91,15 @@ class EvidenceScreen(DoctorScreen):
         self._job, self._item = job, item
         self._lines: Lines | None = None
         self._searched = ""
+        self._left = threading.Event()
+        self._sought = threading.Event()
+        """Ends the search that is under way."""
+        self._share: float | None = None
+        """How much of the source was searched; None while there is no search."""
+        self._target: int | None = None
+        """The line that is wanted, until it is counted."""
+        self._waits_at = 0
+        """Where the cursor stands meanwhile."""
 
     def compose(self) -> ComposeResult:
         yield Static(id="title", classes="headline")
@@ -96,6 +113,8 @@ class EvidenceScreen(DoctorScreen):
         self._load()
 
     def on_unmount(self) -> None:
+        self._left.set()
+        self._sought.set()
         if isinstance(self._lines, FileLines):
             self._lines.close()
 
@@ -107,14 +126,38 @@ class EvidenceScreen(DoctorScreen):
     def _load(self) -> None:
         lines = read(self._job, self._item)
         self.app.call_from_thread(self._loaded, lines)
+        if not lines.counted:
+            told = [time.monotonic()]
+
+            def heard(share: float) -> None:
+                if time.monotonic() - told[0] > self.doctor.pace.tick * GROWS:
+                    self.app.call_from_thread(self._grown)
+                    told[0] = time.monotonic()
+
+            lines.count_on(self._left.is_set, heard)
+            if not self._left.is_set():
+                self.app.call_from_thread(self._grown)
 
     def _loaded(self, lines: Lines) -> None:
         self._lines = lines
         number = self._item.line or self._item.first
-        if not number and (found := lines.find(self._item.text.strip(), 0)) is not None:
-            number = found + 1
         self.view.show(lines, max(0, number - 1))
+        if number > lines.count and not lines.counted:
+            self._target, self._waits_at = number - 1, self.view.marked
+        elif not number and (text := self._item.text.strip()):
+            self._begin_search(text, 0, backward=False, asked=False)
         self.retell()
+
+    def _grown(self) -> None:
+        """More lines are counted: the one that is wanted may be among them, unless the user went elsewhere meanwhile."""
+        if self._lines is None or not self.is_attached:
+            return
+        target = self._target
+        self.view.grow()
+        if target is not None and (target < self._lines.count or self._lines.counted):
+            self._target = None
+            self.view.mark(target)
+        self._head()
 
     def retell(self) -> None:
         super().retell()
@@ -125,6 +168,10 @@ class EvidenceScreen(DoctorScreen):
         """The source and the place in it; of a long path its end is shown."""
         if self._lines is None:
             place = self.speak("evidence_opening")
+        elif self._share is not None:
+            place = self.speak("evidence_searching", share=self._share)
+        elif not self._lines.counted:
+            place = self.speak("evidence_counting", line=self.view.marked + 1, count=self._lines.count)
         else:
             place = self.speak("evidence_at", line=self.view.marked + 1, count=self._lines.count)
         source, room = short(self._item.source, 500), max(10, self.size.width - 4 - cell_width(place))
@@ -147,6 +194,8 @@ class EvidenceScreen(DoctorScreen):
     def action_back(self) -> None:
         if self.query_one(FilterBox).is_open:
             self._close()
+        elif self._share is not None:
+            self._end_search()
         else:
             super().action_back()
 
@@ -159,22 +208,57 @@ class EvidenceScreen(DoctorScreen):
     def _search(self, offset: int, step: int) -> None:
         text = self._searched or self._item.text.strip()[:200]
         if self._lines is not None and text:
-            self._find(self._lines, text, (self.view.marked + offset) % max(1, self._lines.count), step < 0)
+            self._begin_search(text, (self.view.marked + offset) % max(1, self._lines.count), backward=step < 0)
 
-    @work(thread=True, exclusive=True, group="search")
-    def _find(self, lines: Lines, text: str, start: int, backward: bool) -> None:
-        self.app.call_from_thread(self._found, text, lines.find(text, start, backward=backward))
+    def _begin_search(self, text: str, start: int, *, backward: bool, asked: bool = True) -> None:
+        """Ends the search before it; the user is told of nothing that he did not ask for."""
+        self._sought.set()
+        self._sought = threading.Event()
+        self._target = None
+        if self._lines is not None:
+            self._find(self._lines, self._sought, text, start, backward, asked)
 
-    def _found(self, text: str, number: int | None) -> None:
-        if number is None:
-            self.say("evidence_none", text=text[:80])
-        else:
+    @work(thread=True, group="search")
+    def _find(self, lines: Lines, ended: threading.Event, text: str, start: int, backward: bool, asked: bool) -> None:
+        begin = told = time.monotonic()
+
+        def heard(share: float) -> None:
+            nonlocal told
+            now = time.monotonic()
+            if now - begin > SOON and now - told > self.doctor.pace.tick * GROWS and not ended.is_set():
+                self.app.call_from_thread(self._heard, ended, share)
+                told = now
+
+        found = lines.find(text, start, backward=backward, stopped=ended.is_set, heard=heard)
+        if not ended.is_set():
+            self.app.call_from_thread(self._found, ended, text, found, asked)
+
+    def _heard(self, ended: threading.Event, share: float) -> None:
+        if ended is self._sought and not ended.is_set():
+            self._share = share
+            self._head()
+
+    def _found(self, ended: threading.Event, text: str, number: int | None, asked: bool) -> None:
+        if ended is not self._sought or ended.is_set():
+            return
+        self._end_search()
+        self.view.grow()  # a search counts the lines as well
+        if number is not None:
             self._go(number)
+        elif asked:
+            self.say("evidence_none", text=text[:80])
+
+    def _end_search(self) -> None:
+        self._sought.set()
+        self._share = None
+        self._head()
 
     def _go(self, number: int) -> None:
         self.view.mark(number)
 
     def on_lines_view_marked(self) -> None:
+        if self._target is not None and self.view.marked != self._waits_at:
+            self._target = None  # the user went elsewhere
         self._head()
 
     def action_wrap(self) -> None:

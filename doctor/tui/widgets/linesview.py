@@ -54,11 +54,18 @@ class LinesView(ScrollView, can_focus=True):
         self.wrapped = False
         self.sought = ""
         self._part = 0
+        self._widest = 0
+        """Cells of the widest line that was painted, with its number."""
 
     def show(self, lines: Lines, marked: int) -> None:
-        self._lines = lines
+        self._lines, self._widest = lines, 0
         self._measure()
         self.mark(marked)
+
+    def grow(self) -> None:
+        """More lines are there."""
+        self._measure()
+        self.refresh()
 
     def mark(self, number: int) -> None:
         """Marks a line and brings it into view."""
@@ -84,7 +91,8 @@ class LinesView(ScrollView, can_focus=True):
 
     def _measure(self) -> None:
         """Wrapped, the last line may stand at the top, since it may be taller than the screen."""
-        self.virtual_size = Size(self._room.width, self._lines.count + (max(0, self._room.height - 1) if self.wrapped else 0))
+        width = self._room.width if self.wrapped else max(self._room.width, self._widest)
+        self.virtual_size = Size(width, self._lines.count + (max(0, self._room.height - 1) if self.wrapped else 0))
 
     def on_resize(self) -> None:
         self._measure()
@@ -160,6 +168,7 @@ class LinesView(ScrollView, can_focus=True):
 
     def _grow(self, cells: int) -> None:
         if not self.wrapped and cells > self.virtual_size.width:
+            self._widest = cells
             self.virtual_size = Size(cells, self._lines.count)
 
     # Moving
