@@ -12,28 +12,27 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from doctor.bundle.collector import reading
 from doctor.facts.vllm import vllm_processes
 from doctor.finding import Evidence
-from doctor.host import KIB, MIB, FileInfo, Host, Kind, Unavailable
+from doctor.host import KIB, MIB, FileInfo, Host, Kind, Output, Unavailable
 from doctor.logscan.scan import Chunk
 from doctor.logscan.sources import Source, SourceError, chunks
 
-KEPT = MIB
+KEPT = reading.MOST_OF_ONE_LOG
 """Bytes kept of one log; a shorter one is kept whole."""
-MOST_LOGS = 24
-MOST_KEPT = 8 * MIB
+MOST_LOGS = reading.MOST_LOGS
+MOST_KEPT = reading.MOST_LOG_BYTES
 MOST_READ = 512 * MIB
 """Bytes of one log that are gone through."""
 HEAD_LINES = 300
 """Versions and arguments stand in the first lines of vLLM's log."""
 AROUND_ERROR = 400
 AROUND_EVIDENCE = 40
-PLACES = ("ascend/log/debug/plog", "ascend/log/run/plog", "ascend/log/plog")
-"""Where CANN's processes log, below a home, ASCEND_WORK_PATH or (without the first two names) ASCEND_PROCESS_LOG_PATH."""
-NEWEST = 6
-"""Files taken of one place."""
+KERNEL = "dmesg"
+"""How the kernel's log is called."""
 
-_ERROR = re.compile(rb"(?:\b(?:ERROR|CRITICAL|FATAL)\b|Traceback \(most recent call last\)|\bE[A-Z]\d{4}\b|\b[A-Z][A-Za-z]{2,40}Error: |Segmentation fault|Killed)")
+_ERROR = re.compile(reading.FIRST_ERROR)
 
 
 @dataclass(frozen=True)
@@ -48,16 +47,26 @@ class Kept:
 
 
 def found_logs(host: Host) -> list[Source]:
-    """The logs of running servers and of CANN on a live host, the newest of each place; none of a recording."""
+    """The logs of a live host that are taken unasked: those of running servers, and what `reading.LOGS` names; none of a recording."""
     if not host.live:
         return []
-    paths = [*_of_processes(host), *(path for folder in _folders(host) for path in _newest(host, folder))]
-    found = []
+    folders = list(_folders(host))
+    paths = [*_of_processes(host), *(path for pattern, newest in reading.LOGS for path in _newest(host, pattern, folders, newest))]
+    found = _kernel(host)
     for path in dict.fromkeys(paths):
         info = host.stat(path)
         if isinstance(info, FileInfo) and info.kind is Kind.FILE and info.size:
             found.append(Source(path, Path(path), info.size))
     return found[:MOST_LOGS]
+
+
+def _kernel(host: Host) -> list[Source]:
+    for argv in reading.KERNEL_LOG:
+        said = host.run(argv, timeout=reading.KERNEL_LOG_SECONDS)
+        if isinstance(said, Output) and (said.exit == 0 or said.truncated) and said.stdout.strip():
+            data = said.stdout.encode("utf-8", "replace")
+            return [Source(KERNEL, None, len(data), data)]
+    return []
 
 
 def _of_processes(host: Host) -> Iterator[str]:
@@ -70,24 +79,32 @@ def _of_processes(host: Host) -> Iterator[str]:
 
 
 def _folders(host: Host) -> Iterator[str]:
+    """Below which CANN's processes log."""
     processes = host.processes()
     pids = [0, *(process.pid for process in (vllm_processes(processes) if not isinstance(processes, Unavailable) else ()) if process.role == "api")]
+    homes = host.list("/home/*")
+    bases = ["/root", *(homes if not isinstance(homes, Unavailable) else ())]
     for pid in pids:
         told = host.environ(pid)
         environment = {} if isinstance(told, Unavailable) else told
-        if place := environment.get("ASCEND_PROCESS_LOG_PATH", ""):
-            yield from (posixpath.join(place, name) for name in ("debug/plog", "run/plog", "plog"))
-        for base in (environment.get("ASCEND_WORK_PATH", ""), environment.get("HOME", "")):
-            if base.startswith("/"):
-                yield from (posixpath.join(base, place.removeprefix("ascend/") if base == environment.get("ASCEND_WORK_PATH") else place) for place in PLACES)
+        yield from (environment[name] for name in ("ASCEND_PROCESS_LOG_PATH",) if environment.get(name, "").startswith("/"))
+        if environment.get("ASCEND_WORK_PATH", "").startswith("/"):
+            yield posixpath.join(environment["ASCEND_WORK_PATH"], "log")
+        if environment.get("HOME", "").startswith("/"):
+            bases.append(environment["HOME"])
+    yield from (posixpath.join(base, "ascend/log") for base in bases)
 
 
-def _newest(host: Host, folder: str) -> list[str]:
-    listed = host.list(f"{folder}/*.log")
-    if isinstance(listed, Unavailable):
-        return []
-    dated = [(info.mtime or 0.0, path) for path in listed if isinstance(info := host.stat(path), FileInfo)]
-    return [path for _, path in sorted(dated, reverse=True)[:NEWEST]]
+def _newest(host: Host, pattern: str, folders: Sequence[str], count: int) -> list[str]:
+    """The newest files of that pattern, in all folders together."""
+    globs = [pattern.replace("{logs}", folder.rstrip("/")) for folder in folders] if "{logs}" in pattern else [pattern]
+    dated: dict[str, float] = {}
+    for glob in dict.fromkeys(globs):
+        listed = host.list(glob)
+        for path in () if isinstance(listed, Unavailable) else listed:
+            if isinstance(info := host.stat(path), FileInfo):
+                dated[path] = info.mtime or 0.0
+    return sorted(dated, key=lambda path: (-dated[path], path))[:count]
 
 
 def keep(sources: Sequence[Source], evidence: Iterable[Evidence], problems: list[str]) -> list[Kept]:

@@ -113,7 +113,7 @@ VERSION_AFTER = re.compile(
 EMAIL = re.compile(r"(?<![\w.+-])[A-Za-z0-9][A-Za-z0-9._%+-]{0,63}@(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,24}(?![\w-])")
 HOME = re.compile(r"(?P<head>/(?:home|Users|export/home|data/home|mnt/home)/|\\Users\\|~)(?P<name>[A-Za-z0-9_][A-Za-z0-9_.@-]{0,63})")
 USER_KEY = re.compile(
-    r"(?i)(?P<head>(?<![A-Za-z])(?:user(?:name)?|login|logname|owner|sudo_user|session opened for user|accepted (?:password|publickey) for|failed password for(?: invalid user)?|用户名?)\\{0,15}[\"']?[ \t]{0,4}(?:[:=：][ \t]{0,4}|[ \t])\\{0,15}[\"']?)(?P<name>[A-Za-z_][A-Za-z0-9_.-]{1,63})"
+    r"(?i)(?P<head>(?<![A-Za-z])(?:user(?:name)?|login|logname|owner|acct|sudo_user|session opened for user|accepted (?:password|publickey) for|failed password for(?: invalid user)?|用户名?)\\{0,15}[\"']?[ \t]{0,4}(?:[:=：][ \t]{0,4}|[ \t])\\{0,15}[\"']?)(?P<name>[A-Za-z_][A-Za-z0-9_.-]{1,63})"
 )
 HOST_KEY = re.compile(
     r"(?i)(?P<head>(?<![A-Za-z])(?:host[-_ ]?name|node[-_ ]?name|nodename|pod[-_ ]?name|server[-_ ]?name|computer[-_ ]?name|主机名|节点名?)\\{0,15}[\"']?[ \t]{0,4}[:=：][ \t]{0,4}\\{0,15}[\"']?)(?P<name>[A-Za-z0-9][A-Za-z0-9_.-]{1,252})"
@@ -157,7 +157,7 @@ NEAR_TOKENS = (
 NEAR_PROMPTS = ("prompt", "output", "token_ids", "generated", "input_ids", "input_tokens", "completion", "query", "question", "answer", "response", "reasoning_content", "delta_text")
 NEAR_BODIES = ("messages", "prompt", "choices", "role", "chat_template_kwargs", "delta", "documents", "tool")
 NEAR_SERIALS = ("serial", "barcode", "sn:", "sn ", "sn\t", "sn=", 'sn"', "machine", "asset", "die id", "die_id", "die-id", "dieid", "ecid", "uuid", "序列号")
-NEAR_USERS = ("user", "login", "logname", "owner", " for ", "用户")
+NEAR_USERS = ("user", "login", "logname", "owner", "acct", " for ", "用户")
 NEAR_HOSTS = (
     "hostname", "host_name", "host-name", "host name", "node_name", "node-name", "node name", "nodename", "pod_name", "pod-name", "pod name", "podname", "server_name",
     "server-name", "server name", "servername", "computer", "主机名", "节点",

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from doctor.host import READ_LIMIT, RUN_TIMEOUT, FileInfo, Kind, Listener, Output, Process, Unavailable, Why
+from doctor.host.live import LiveHost
 from doctor.host.plain import PlainHost
 from doctor.host.wrapped import WrappedHost
 
@@ -86,3 +88,22 @@ def _proc(path: str) -> str | Unavailable:
     if name == "maps":
         return "7f00-7f01 r-xp 00000000 00:00 0 /usr/lib/libc.so.6\n" * 5000
     return Unavailable(path, Why.MISSING)
+
+
+class LoggingHost(BusyHost):
+    """The same, live, with CANN's logs in a real folder, since logs are read from the disk; `log_path` is where ASCEND_PROCESS_LOG_PATH leads."""
+
+    @property
+    def live(self) -> bool:
+        return True
+
+    def __init__(self, log_path: Path, **given: Any) -> None:
+        variables = {**given.pop("variables", {}), "ASCEND_PROCESS_LOG_PATH": str(log_path)}
+        super().__init__(variables=variables, **given)
+        self._log_path, self._disk = str(log_path), LiveHost()
+
+    def list(self, glob: str) -> tuple[str, ...] | Unavailable:
+        return self._disk.list(glob) if glob.startswith(self._log_path) else super().list(glob)
+
+    def stat(self, path: str) -> FileInfo | Unavailable:
+        return self._disk.stat(path) if path.startswith(self._log_path) else super().stat(path)

@@ -164,7 +164,26 @@ ELSEWHERE = [
     Canary("password in npu-smi's output", _letters(20), "password: {}\n", "npu-smi info -m"),
     Canary("in the name of a file", "wangxiaoming", "echo {}\n", "/home/wangxiaoming/wangxiaoming-token.sh"),
 ]  # fmt: skip
-ALL = [*LOG, *ARGV, *VARIABLES, *ELSEWHERE]
+KERNEL = [
+    Canary("kernel command line", _letters(20), "[    0.000000] Command line: BOOT_IMAGE=/boot/vmlinuz root=/dev/sda1 ro ipmi.password={}", "dmesg"),
+    Canary("MAC of a card", "3c:78:43:9a:bc:d1", "[    4.123456] hns3 0000:7d:00.0 eth0: address 3c:78:43:9a:bc:d1", "dmesg"),
+    Canary("serial number of a stick", "4C530001230911107452", "[   12.500000] usb 1-1: SerialNumber: 4C530001230911107452", "dmesg"),
+    Canary("user in an audit line", "wangxiaoming", "[   90.000000] audit: type=1112 acct=\"wangxiaoming\" exe=\"/usr/sbin/sshd\" addr=10.23.45.68", "dmesg"),
+    Canary("address in an audit line", "10.23.45.68", "", "dmesg"),
+    Canary("UUID of a disk", "7f1d2f9a-1b2c-4d3e-8f90-a1b2c3d4e5f7", "[    3.000000] EXT4-fs (sda1): mounted filesystem 7f1d2f9a-1b2c-4d3e-8f90-a1b2c3d4e5f7", "dmesg"),
+    Canary("share on another host", "nas3.example-bank.internal", "[   99.000000] nfs: server nas3.example-bank.internal not responding, still trying", "dmesg"),
+]
+"""In the kernel's log."""
+PLOG = [
+    Canary("device_ip in a plog", "192.168.77.4", "[ERROR] HCCP(42,python):2026-11-30-09:38:38.000.000 connect to device_ip[192.168.77.4] failed", "debug/plog/plog-42_20261130093838000.log"),
+    Canary("user's path in a plog", "wangxiaoming", "[INFO] GE(42,python):2026-11-30-09:38:38.000.000 load /home/wangxiaoming/secret-model/model.om", "debug/plog/plog-42_20261130093838000.log"),
+    Canary("environment in a plog", _letters(20), "[EVENT] PROFILING(42,python):2026-11-30-09:38:38.000.000 env VLLM_API_KEY={}", "run/plog/plog-42_20261130093838000.log"),
+    Canary("rank table in a device's log", "10.23.45.70", "[ERROR] HCCP(7,hccp):2026-11-30-09:38:38.000.000 server_id: 10.23.45.70 timed out", "debug/device-3/device-42_20261130093838000.log"),
+    Canary("token in a device's log", _letters(24), "[INFO] AICPU(7,aicpu):2026-11-30-09:38:38.000.000 access_token={}", "run/device-3/device-42_20261130093838000.log"),
+    Canary("chip's serial number in a device's log", "033EFS10P7000999", "[INFO] DRV(7,dmp):2026-11-30-09:38:38.000.000 SN: 033EFS10P7000999", "debug/device-3/device-42_20261130093838000.log"),
+]
+"""In CANN's and the devices' logs, by file below its place for logs."""
+ALL = [*LOG, *ARGV, *VARIABLES, *ELSEWHERE, *KERNEL, *PLOG]
 
 
 def encodings(secret: str) -> set[bytes]:

@@ -15,8 +15,20 @@ from doctor.bundle.pack import write
 from doctor.bundle.redact import Redactor
 from doctor.logscan.sources import open_sources
 from tests.bundle import canary
-from tests.bundle.busy import BusyHost
+from tests.bundle.busy import LoggingHost
 from tests.fixture_cases import book
+
+
+def kernel_log() -> str:
+    return "".join(each.text.format(each.secret) + "\n" for each in canary.KERNEL)
+
+
+def plogs(folder: Path) -> Path:
+    for each in canary.PLOG:
+        (folder / each.source).parent.mkdir(parents=True, exist_ok=True)
+        with (folder / each.source).open("a", encoding="utf-8") as file:
+            file.write(each.text.format(each.secret) + "\n")
+    return folder
 
 
 def planted(tmp_path: Path, profile: str = "support") -> Gathered:
@@ -28,7 +40,8 @@ def planted(tmp_path: Path, profile: str = "support") -> Gathered:
     files["/etc/passwd"] = "root:x:0:0:root:/root:/bin/bash\nwangxiaoming:x:1001:1001:Wang Xiaoming:/home/wangxiaoming:/bin/bash\nHwHiAiUser:x:1100:1100::/home/HwHiAiUser:/bin/bash\n"
     outputs = {each.source: each.text.format(each.secret) for each in canary.ELSEWHERE if not each.source.startswith("/")}
     argv = [canary.ARGV[0].text, canary.ARGV[0].secret, canary.ARGV[1].text, canary.ARGV[1].secret, f"--hf-token={canary.ARGV[2].secret}"]
-    host = BusyHost(files=files, outputs=outputs, variables=variables, argv=argv, name="gpu-node-b17")
+    outputs["dmesg -T"] = kernel_log()
+    host = LoggingHost(plogs(tmp_path / "cann"), files=files, outputs=outputs, variables=variables, argv=argv, name="gpu-node-b17")
     log = tmp_path / "wangxiaoming-serve.log"
     log.write_text("".join(each.text + "\n\n" for each in canary.LOG), encoding="utf-8")
     return gather(host, book(), Gathering(profile), open_sources([str(log)]))
@@ -49,6 +62,7 @@ def test_no_secret_in_the_finished_archive(gathered: Gathered, ending: str, tmp_
     write(gathered.members(), path, gathered.time)
     everything = unpacked(path)
     assert b"manifest.json" in everything and b"npu-smi" in everything
+    assert b"logs/02-dmesg" in everything and b"HCCP(7,hccp)" in everything and b"PROFILING(42,python)" in everything, "the logs that nobody named"
     found = [(each.kind, form) for each in canary.ALL for form in canary.encodings(each.secret) if form in everything or form.lower() in everything.lower()]
     assert not found
 

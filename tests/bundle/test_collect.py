@@ -23,6 +23,7 @@ from doctor.host import RUN_TIMEOUT, Output, Process, Unavailable, Why
 from doctor.host.live import LiveHost
 from doctor.host.plain import PlainHost
 from doctor.host.recorded import RecordedHost
+from tests.bundle import canary
 from tests.bundle.test_same_findings import Memory, said
 from tests.fixture_cases import book, folders
 
@@ -176,6 +177,56 @@ def test_it_masks_as_the_bundle_does(tmp_path: Path) -> None:
     assert masked["secret"] >= 3 and masked["address"] >= 1
     raw, _ = recorder.members("raw")
     assert "correct-horse-7" in "".join(text for _, text in raw)
+
+
+def test_the_logs_that_the_list_names_come_along_masked(tmp_path: Path) -> None:
+    """The kernel's, the devices' and CANN's, wherever they lie; not what other daemons write; the secrets of `canary` in none."""
+    folder = tmp_path / "host"
+    _write_logs(folder)
+    recorder = Recorder(FixtureMachine(folder))
+    recorder.record(lambda _: None)
+    members, _ = recorder.members("support")
+    logs = {json.loads(dict(members)["manifest.json"])["bundle"]["logs"][name]: text for name, text in members if name.startswith("logs/")}
+    assert "dmesg" in logs and "/var/log/npu/slog/debug/device-os/device-os_1.log" in logs and "/var/log/ascend_seclog/ascend_install.log" in logs
+    assert sum("/ascend/log/debug/plog/" in label for label in logs) == 6, "the newest of each place"
+    assert not any("messages" in label or "security" in label for label in logs)
+    everything = "".join(name + text for name, text in members).encode()
+    assert b"HCCP(7,hccp)" in everything
+    assert not [each.kind for each in (*canary.KERNEL, *canary.PLOG) if any(form in everything for form in canary.encodings(each.secret))]
+
+
+def _write_logs(folder: Path) -> None:
+    kernel = "".join(each.text.format(each.secret) + "\n" for each in canary.KERNEL)
+    home = folder / "files" / "home/wangxiaoming/ascend/log"
+    home.mkdir(parents=True)
+    (folder / "commands.txt").write_text(f"$ dmesg -T\n{kernel}[exit 0]\n")
+    for each in canary.PLOG:
+        (home / each.source).parent.mkdir(parents=True, exist_ok=True)
+        with (home / each.source).open("a") as file:
+            file.write(each.text.format(each.secret) + "\n")
+    for number in range(9):
+        path = home / f"debug/plog/plog-{number}.log"
+        path.write_text("old\n")
+        os.utime(path, (1e9 + number, 1e9 + number))
+    for name in ("npu/slog/debug/device-os/device-os_1.log", "npu/slog/security/device-os/device-os_1.log", "messages", "ascend_seclog/ascend_install.log"):
+        path = folder / "files/var/log" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("[INFO] a line of the device\n")
+    etc = folder / "files/etc"
+    etc.mkdir()
+    (etc / "passwd").write_text("wangxiaoming:x:1001:1001::/home/wangxiaoming:/bin/bash\n")
+
+
+def test_of_a_long_log_the_first_error_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "files/root/ascend/log/run/plog/plog-1.log"
+    path.parent.mkdir(parents=True)
+    quiet = "[INFO] GE(42,python) nothing to see\n" * 60_000
+    path.write_text(quiet + "[ERROR] RUNTIME(42,python) the first of all\n" + quiet + "the very last\n")
+    recorder = Recorder(FixtureMachine(tmp_path))
+    recorder.record(lambda _: None)
+    ((label, text),) = recorder.logs
+    assert label == "/root/ascend/log/run/plog/plog-1.log" and len(text) < 1.1 * 2**20 and text.count("left out here") == 2
+    assert text.startswith("[INFO]") and "the first of all" in text and text.endswith("the very last\n")
 
 
 def test_nothing_is_written_where_masking_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,6 +13,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from doctor.bundle.collector import reading
 from doctor.bundle.collector.machine import FOLDERS, is_vllm, unique
 from doctor.bundle.collector.tree import Tree
 
@@ -37,6 +38,7 @@ class Places:
         found = self.variables
         homes = ["/root"] + list(self.tree.matches("/home/*")) + self._values("HOME") + self._values("PWD") + self._values("CODE_HOME")
         found["home"] = homes
+        found["logs"] = unique(self._values("ASCEND_PROCESS_LOG_PATH") + [path.rstrip("/") + "/log" for path in self._values("ASCEND_WORK_PATH")] + [home.rstrip("/") + "/ascend/log" for home in homes])
         found["vllm"] = [str(each["pid"]) for each in servers][:64]
         found["server"] = found["vllm"][:8]
         found["path"] = self._parts("PATH")[:64]
@@ -61,7 +63,17 @@ class Places:
         found["cgroup"] = self._cgroups()
         found["model"] = unique(self._models(servers))
         found["unit"], found["script"] = self._units()
+        found["starts"] = unique([home.rstrip("/") for home in homes]) + list(reading.START_FOLDERS)
+        found["start"] = self._starts(found["starts"])
         found["unlink"] = []
+
+    def _starts(self, folders: list[str]) -> list[str]:
+        """Files in which a start of vLLM may be written."""
+        found: list[str] = []
+        for folder in folders:
+            for name in ("*.y*ml", "*.sh", "*.py"):
+                found += [path for path in self.tree.matches(folder + "/" + name)[: reading.MOST_STARTS] if re.search(reading.START_NAMES, path)]
+        return unique(found)
 
     def _installed(self) -> list[str]:
         try:

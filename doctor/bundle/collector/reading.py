@@ -35,7 +35,7 @@ READ = (
     ("/sys/fs/cgroup{cgroup}/{memory.max,memory.limit_in_bytes,memory.current,cpu.max}", KIB),
     ("/sys/fs/cgroup/memory{cgroup}/memory.limit_in_bytes", KIB),
     ("/sys/kernel/mm/transparent_hugepage/{enabled,defrag}", KIB),
-    ("/etc/{os-release,passwd,group,sysctl.conf,hccn.conf,ascend_install.info,profile,bashrc,bash.bashrc,ld.so.conf,hostname}", 4 * MIB),
+    ("/etc/{os-release,passwd,group,environment,sysctl.conf,hccn.conf,ascend_install.info,profile,bashrc,bash.bashrc,ld.so.conf,hostname}", 4 * MIB),
     ("/usr/lib/os-release", 64 * KIB),
     ("/{etc,run,usr/local/lib,usr/lib,lib}/sysctl.d/*.conf", 64 * KIB),
     ("/etc/systemd/system/*.service", 64 * KIB),
@@ -43,8 +43,8 @@ READ = (
     ("/etc/profile.d/*.sh", 64 * KIB),
     ("/etc/default/*", 64 * KIB),
     ("{home}/{.bashrc,.bash_profile,.profile}", 64 * KIB),
-    ("{home}/{docker-compose,compose}*.y*ml", 64 * KIB),
-    ("{home}/*.sh", 64 * KIB),
+    ("{start}", 64 * KIB),
+    ("/{usr/lib,lib}/systemd/system/*vllm*.service", 64 * KIB),
     ("{unit}", 64 * KIB),
     ("{ascend}/{driver,firmware}/{version.info,*/version.info}", 64 * KIB),
     ("{ascend}/mindie/*/version.info", 64 * KIB),
@@ -86,9 +86,16 @@ LIST = (
     "{opp}/{vendors/*,vendors/*/*}", "{opp}/built-in/op_impl/ai_core/tbe/*", "{opp}/built-in/op_impl/ai_core/tbe/kernel/*", "{opp}/built-in/op_impl/ai_core/tbe/kernel/*/<8>/<8>", "{opp}/built-in/op_impl/ai_core/tbe/kernel/config/*/<8>/<8>",
     "{cann}/python/site-packages/*", "{atb}/*", "{atb}/atb/*/lib/*", "{atb}/atb/cxx_abi_*", "{prefix}/{bin/*,lib/*,lib64/*,conda-meta/*}", "{prefix}/lib*/python3*/{site-packages,dist-packages}", "{prefix}/lib/python3/dist-packages", "{site}/*", "{site}/*.dist-info/{METADATA,WHEEL,direct_url.json}", "{site}/google/protobuf",
     "{site}/vllm_ascend/*", "{site}/vllm_ascend/{lib/*,_cann_ops_custom/vendors/*/op_api/lib/*}", "{source}/*", "{source}/vllm_ascend/*", "{source}/vllm_ascend/{lib/*,_cann_ops_custom/vendors/*/op_api/lib/*}", "{pythonpath}/*", "{model}/*", "{model}/.cache/huggingface/download/*",
+    "{starts}/*.y*ml", "{starts}/*.sh", "{starts}/*.py", "/{etc,usr/lib,lib}/systemd/system/*.service", "/etc/systemd/system/*.service.d/*.conf",
     "/etc/kubeedge/config/edgecore.yaml", "/{etc,lib}/systemd/system/edgecore.service", "{unlink}",
 )  # fmt: skip
 """Folders and files that are only looked at."""
+
+START_FOLDERS = ("/opt", "/opt/*", "/workspace", "/data", "/srv", "/etc/vllm")
+"""Where starts of vLLM are written, beside homes and working folders; as `doctor.facts.start_files` looks."""
+START_NAMES = r"(?i)\.sh$|(?:vllm|serv|infer|deploy|compose|k8s|kube|start|run|launch|ascend|npu|llm|model|pod|main|app|demo|config|api)[^/]*$"
+MOST_STARTS = 40
+"""Files of one pattern."""
 
 RUN = (
     # words, seconds; {npu} and {chip}: every one that `npu-smi info` lists; {device}: every /dev/davinciN
@@ -101,3 +108,34 @@ RUN = (
 
 BUDGET = 120.0
 """Seconds for all commands together."""
+
+LOGS = (
+    # pattern, how many of the newest that match it, in all places together
+    ("{logs}/debug/plog/*.log", 6),
+    ("{logs}/run/plog/*.log", 6),
+    ("{logs}/plog/*.log", 6),
+    ("{logs}/debug/device-*/*.log", 6),
+    ("{logs}/run/device-*/*.log", 3),
+    ("/var/log/npu/slog/debug/*/*.log", 6),
+    ("/var/log/npu/slog/run/*/*.log", 3),
+    ("/var/log/npu/slog/*/*.log", 3),
+    ("/var/log/ascend_seclog/ascend_install.log", 1),
+    ("/var/log/kern.log", 1),
+    ("/var/log/dmesg", 1),
+)
+"""Logs that are taken where they lie, and no others: those of CANN, of the devices and of the kernel. `{logs}` is $HOME/ascend/log and what
+ASCEND_PROCESS_LOG_PATH and ASCEND_WORK_PATH name; the places are those of CANN's log reference (8.5 and 9.0, "Ascend EP" and "Ascend RC").
+Its logs of security, and the logs of other daemons (messages, syslog), hold what is nobody's business here."""
+
+KERNEL_LOG = (("dmesg", "-T"), ("dmesg",))
+"""The first that answers. With clock times where the program can: a failure of last month is no news."""
+KERNEL_LOG_SECONDS = 5.0
+
+MOST_LOGS = 24
+MOST_LOG_BYTES = 8 * MIB
+"""Of all logs together."""
+MOST_OF_ONE_LOG = MIB
+"""Of a longer one the start, what stands around its first error, and the end are taken."""
+
+FIRST_ERROR = rb"(?:\b(?:ERROR|CRITICAL|FATAL)\b|Traceback \(most recent call last\)|\bE[A-Z]\d{4}\b|\b[A-Z][A-Za-z]{2,40}Error: |Segmentation fault|Killed|Out of memory|\b[Oo]ops\b|blocked for more than)"
+"""What a log's first error begins with, a kernel's included."""

@@ -17,6 +17,7 @@ import io
 import json
 import os
 import re
+import subprocess
 import sys
 import tarfile
 from collections.abc import Callable, Iterable, Sequence
@@ -25,7 +26,7 @@ from typing import Any
 
 from doctor.bundle.collector import reading
 from doctor.bundle.collector.asked import Asked
-from doctor.bundle.collector.machine import Machine, quiet
+from doctor.bundle.collector.machine import Machine, quiet, unique
 from doctor.bundle.collector.places import Places
 from doctor.bundle.collector.tree import Tree
 from doctor.bundle.redact import PROFILES, Redactor
@@ -37,8 +38,11 @@ VERSION = "0"
 KEY = "ASCEND_DOCTOR_KEY"
 """Variable with the key of the stand-ins, 64 hex digits: `doctor fleet` gives all nodes the same, so that an address is the same on each."""
 
-MOST_LOGS, HEAD, TAIL = 20, 256 * 1024, 2 * 1024 * 1024
-"""Logs that are taken, and bytes of the start and the end of each."""
+HEAD, BEFORE, AFTER, TAIL = 128 * 1024, 64 * 1024, 320 * 1024, 512 * 1024
+"""Bytes of a long log that are taken: its start, what stands before and after its first error, its end."""
+GONE_THROUGH = 64 * 1024 * 1024
+"""Bytes of a log in which the first error is looked for."""
+LEFT_OUT = "\n[... left out here by doctor collect ...]\n"
 
 
 class Recorder:
@@ -74,20 +78,56 @@ class Recorder:
         said("files: %d, folders and entries: %d" % (len(self.tree.texts), len(self.tree.nodes)))
         self.asked.commands(said)
         self.asked.listening()
-        for pattern in self.patterns:
-            for path in self.tree.matches(pattern)[: MOST_LOGS - len(self.logs)]:
-                text = self._log(path)
-                if text:
-                    self.logs.append((path, text))
+        self._logs(places)
         said("logs: %d" % len(self.logs))
 
+    def _logs(self, places: Places) -> None:
+        """Those that were asked for, then the kernel's, those of running servers, and what `reading.LOGS` names."""
+        room = reading.MOST_LOG_BYTES
+        kernel = self._kernel()
+        if kernel:
+            self.logs.append(("dmesg", kernel))
+            room -= len(kernel)
+        paths = [path for pattern in self.patterns for path in self.tree.matches(pattern)]
+        for server in places.variables["vllm"]:
+            links = (self.tree.walk("/proc/%s/fd/%d" % (server, number)) for number in (1, 2))
+            paths += [link for link in links if link and not link.startswith(("/dev/", "/proc/", "/sys/"))]
+        for pattern, newest in reading.LOGS:
+            found = [path for expanded in places.expanded(pattern) for path in self.tree.matches(expanded)]
+            dated = sorted(set(found), key=lambda path: (-self.tree.node(self.tree.walk(path) or path).get("t", 0), path))
+            paths += dated[:newest]
+        for path in unique(paths):
+            text = self._log(path) if len(self.logs) < reading.MOST_LOGS else ""
+            if text and len(text) <= room:
+                self.logs.append((path, text))
+                room -= len(text)
+
+    def _kernel(self) -> str:
+        for argv in reading.KERNEL_LOG:
+            try:
+                code, out, _, _ = self.machine.run(argv, reading.KERNEL_LOG_SECONDS)
+            except (OSError, ValueError, subprocess.TimeoutExpired):
+                continue
+            if code == 0 and out.strip():
+                return self._shortened(out)
+        return ""
+
     def _log(self, path: str) -> str:
-        """The log, of a long one its start and its end."""
-        end = quiet(self.machine.read, path, TAIL, True) or b""
-        if len(end) < TAIL:
-            return clean(decode(end))
-        start = quiet(self.machine.read, path, HEAD, False) or b""
-        return clean(decode(start)) + "\n[... left out here by doctor collect ...]\n" + clean(decode(end)).partition("\n")[2]
+        """The log, of a long one its start, its end and what stands around its first error."""
+        data = quiet(self.machine.read, path, GONE_THROUGH, False) or b""
+        end = (quiet(self.machine.read, path, TAIL, True) or b"") if len(data) == GONE_THROUGH else b""
+        return self._shortened(data, end)
+
+    def _shortened(self, data: bytes, end: bytes = b"") -> str:
+        """`end`: what the data ends in, where there was more than was gone through."""
+        if len(data) <= reading.MOST_OF_ONE_LOG:
+            return clean(decode(data))
+        error = re.search(reading.FIRST_ERROR, data)
+        start = max(HEAD, error.start() - BEFORE) if error else HEAD
+        middle = data[start : start + BEFORE + AFTER] if error else b""
+        end = end or data[max(start + len(middle), len(data) - TAIL) :]
+        parts = [data[:HEAD], middle, end]
+        return LEFT_OUT.join(clean(decode(part)) for part in parts if part)
 
     def members(self, profile: str) -> tuple[list[tuple[str, str]], dict[str, int]]:
         """(name, text) of every member, and what was masked, by kind."""
