@@ -124,8 +124,23 @@ def read_own(host: Host, facts: Facts) -> OwnStatus | Unavailable:
     if isinstance(text, Unavailable):
         told = text if host.live else host.run(("id",))
         found = None if isinstance(told, Unavailable) else parse_id(told.stdout)
-        return found or text
+        return found or _own_by_name(host) or text
     return parse_own(text) or Unavailable(path, Why.MISSING, "no Uid in it")
+
+
+def _own_by_name(host: Host) -> OwnStatus | None:
+    """Of a recording that tells only the user's name, in its environment."""
+    environment, users, groups = host.environ(0), host.read("/etc/passwd", 64 * KIB), host.read("/etc/group", 64 * KIB)
+    name = "" if host.live or isinstance(environment, Unavailable) else environment.get("USER") or environment.get("LOGNAME") or ""
+    if not name or isinstance(users, Unavailable):
+        return None
+    row = next((row for line in users.splitlines() if (row := line.split(":"))[0] == name and len(row) > 3), None)
+    uid, gid = (whole(row[2]), whole(row[3])) if row else (None, None)
+    if uid is None:
+        return None
+    listed = [row.split(":") for row in groups.splitlines()] if isinstance(groups, str) else []
+    others = [number for row in listed if len(row) > 3 and name in row[3].split(",") and (number := whole(row[2])) is not None]
+    return OwnStatus(uid, tuple(dict.fromkeys([*([gid] if gid is not None else []), *others])), None, "USER, /etc/passwd, /etc/group")
 
 
 def read_nodes(host: Host, facts: Facts) -> NodeAccess | Unavailable:
