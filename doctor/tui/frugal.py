@@ -20,6 +20,9 @@ BLANK: Cell = (" ", "")
 JOIN = 6
 """Equal cells up to which a gap is painted again: as long as the move that would jump over it."""
 
+ERASED = 8
+"""Blanks from which on erasing them is shorter than painting them."""
+
 _TOKEN = re.compile(r"\x1b\[(\d+);(\d+)H|\x1b\[([\d;]*)m|(\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|.))|([^\x1b\n]+)|\n")
 _SURE = re.compile("[\x20-\x7e\u3000-\u303e\u4e00-\u9fff\uff01-\uff60]*")
 """Characters of which every terminal knows the width."""
@@ -100,11 +103,10 @@ class Painted:
         """Paints the cells from `start` up to `stop`; the blank rest of a line in one go."""
         while start and row[start][0] == "":
             start -= 1
-        blank = stop
-        if stop >= len(row):
-            blank = max((at + 1 for at in range(start, len(row)) if row[at] != BLANK), default=start)
-        elif all(cell == BLANK for cell in row[stop:]):
-            blank = max((at + 1 for at in range(start, stop) if row[at] != BLANK), default=start)
+        to_the_end = all(cell == BLANK for cell in row[stop:])
+        blank = max((at + 1 for at in range(start, stop) if row[at] != BLANK), default=start)
+        if not to_the_end and stop - blank < ERASED:
+            blank = stop
         if self._at != (line, start):
             yield f"\x1b[{line + 1};{start + 1}H"
         for at in range(start, blank):
@@ -117,7 +119,7 @@ class Painted:
             if self._style:
                 yield "\x1b[m"
                 self._style = ""
-            yield "\x1b[K"
+            yield "\x1b[K" if to_the_end else f"\x1b[{stop - blank}X"
         # Behind the last column terminals differ in where the cursor is.
         self._at = (line, blank) if blank < len(row) else None
 

@@ -100,7 +100,7 @@ class _Seeing:
         last = history.last
         return Seen(
             self._result, history.seconds, history.count, last.every if last else 0.0, len(last.processes) if last else 0,
-            {(group.role, group.quantity): dict(_curves(session, group)) for group in self._result.groups},
+            {group.key: dict(_curves(session, group)) for group in self._result.groups},
             {name: tuple(points) for name, points in self._traffic.items() if points}, last.metrics_problem if last else "", dict(problems),
         )  # fmt: skip
 

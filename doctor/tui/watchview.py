@@ -79,7 +79,7 @@ class WatchView:
         return [*(self._class(group) for group in self.seen.result.groups), *(self._traffic(name) for name in TRAFFIC if name in self.seen.traffic)]
 
     def _class(self, group: Group) -> Row:
-        curves = self.seen.curves.get((group.role, group.quantity), {})
+        curves = self.seen.curves.get(group.key, {})
         unit, bad = group.worst.trend.unit, group.verdict.bad
         living = {each.subject for each in group.members if each.alive} or set(curves)
         level = sum(curve[-1][1] for subject, curve in curves.items() if curve and subject in living)

@@ -44,6 +44,7 @@ WORDS: Mapping[str, Words] = {
     "still_open": Words("still open", "未能排除"),
     "follows": Words("follows from", "起因"),
     "all_skipped": Words("why rules could not look", "规则未能检查的原因"),
+    "detail_rest": Words("... enter shows the rest", "……按回车查看其余内容"),
     "nothing_matches": Words("No row matches the filter.", "没有符合筛选条件的行。"),
     "still_running": Words("Rules are running; what they find appears here.", "规则正在运行，发现的问题会显示在这里。"),
     # Keys

@@ -7,7 +7,7 @@ import re
 from doctor.text import cell_width
 from doctor.tui.frugal import normal
 
-_TOKEN = re.compile(r"\x1b\[([0-9;]*)([HmKJ])|\x1b(?:\[[^a-zA-Z]*[a-zA-Z]|.)|([^\x1b])", re.DOTALL)
+_TOKEN = re.compile(r"\x1b\[([0-9;]*)([HmKJX])|\x1b(?:\[[^a-zA-Z]*[a-zA-Z]|.)|([^\x1b])", re.DOTALL)
 
 Cell = tuple[str, str]
 
@@ -40,6 +40,9 @@ class Emulator:
             elif command == "K":
                 assert not codes and not self._style, "an erased line takes the colours of the moment on some terminals only"
                 self.cells[line][column:] = [(" ", "")] * (self.columns - column)
+            elif command == "X":
+                assert not self._style and column + int(codes) <= self.columns
+                self.cells[line][column : column + int(codes)] = [(" ", "")] * int(codes)
             elif command == "J":
                 assert codes == "2" and not self._style
                 self._clear()

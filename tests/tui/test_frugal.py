@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from doctor.tui.app import SLOW, DoctorApp
 from doctor.tui.frugal import Painted, normal
+from doctor.words import Words
+from tests.tui.driving import Driven, drive
 from tests.tui.emulator import Emulator
+from tests.tui.made import RULES, MadeJob, finding, report
 
 COLUMNS, LINES = 30, 6
 
 COLOURS = ("", "\x1b[1;31;49m", "\x1b[2;39;49m", "\x1b[30;47m", "\x1b[38;5;39;48;2;1;49;0m")
-words = st.lists(st.sampled_from([*"abc 中文，─█", "e\u0301"]), min_size=1, max_size=12).map("".join)
+words = st.lists(st.sampled_from([*"abc 中文，─█", "e\u0301", " " * 9]), min_size=1, max_size=12).map("".join)
 runs = st.tuples(st.integers(0, LINES - 1), st.integers(0, COLUMNS - 1), st.sampled_from(COLOURS), words)
 
 
@@ -103,3 +109,30 @@ def test_codes_that_change_nothing_are_the_same() -> None:
     assert normal("38;5;39;49") == "38;5;39"
     assert normal("38;2;39;49;0;1") == "38;2;39;49;0;1"
     assert normal("1;0;4") == "4"
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids=["80x24", "120x40"])
+def test_a_move_of_the_cursor_is_under_a_kilobyte_however_long_the_detail(size: tuple[int, int], language: str) -> None:
+    long = Words("Kernels built for this CANN call driver entry points that an older driver lacks. " * 30, "为该 CANN 编译的算子会调用旧驱动没有的接口。" * 40)
+    rules = tuple(replace(rule, why=Words(f"{number} {long.en[number:]}", f"{number} {long.zh[number:]}")) for number, rule in enumerate(RULES))
+    findings = [replace(finding(rule), why=rule.why) for rule in rules]
+    painted, sent = Painted(), []
+
+    def screen(app: DoctorApp) -> str:
+        """The whole of it, as Textual would paint it."""
+        strips = enumerate(app.screen._compositor.render_strips(), 1)
+        return "\n".join(f"\x1b[{line};1H{strip.render(app.console)}" for line, strip in strips)
+
+    async def act(driven: Driven) -> None:
+        painted.reduce(screen(driven.app), size[0])
+        for key in ("down", "down", "up", "up"):
+            await driven.press(key)
+            await driven.pilot.pause(0.01)
+            driven.app.screen._detail()  # type: ignore[attr-defined]  # as soon as the cursor rests
+            await driven.pilot.pause()
+            sent.append(len(painted.reduce(screen(driven.app), size[0]).encode()))
+            assert size == (80, 24) or driven.app.speak("detail_rest") in driven.text
+
+    drive(MadeJob(report(findings, rules)), act, size, language, pace=SLOW, theme="ansi-dark")
+    assert len(sent) == 4 and min(sent) > 100 and max(sent) < 1000, sent

@@ -37,6 +37,23 @@ DETAIL_LENGTH = 20_000
 """Characters of detail shown beside the list; the whole is one key away."""
 
 
+LINE_COST = 12
+"""Bytes that a line takes beside its text: to get there, and its colours."""
+
+BRIEF = 800
+"""Bytes of detail that follow the cursor over a slow line."""
+
+
+def brief(content: Content, rest: str) -> Content:
+    """The first lines of a detail, as many as may be sent with every move of the cursor; then how to see the others."""
+    lines, used = content.split("\n"), 0
+    for number, line in enumerate(lines):
+        used += len(line.plain.encode()) + LINE_COST
+        if used > BRIEF and number:
+            return Content("\n").join([*lines[:number], Content.styled(rest, "dim")])
+    return content
+
+
 class CheckupScreen(DoctorScreen):
     """Runs a job and shows what it finds while it runs."""
 
@@ -202,7 +219,7 @@ class CheckupScreen(DoctorScreen):
             content = Content(self.speak("nothing_matches"))
         else:
             content = detail.summary(self._failure)
-        side.show(content[:DETAIL_LENGTH])
+        side.show(brief(content, self.speak("detail_rest")) if self.doctor.pace.frugal else content[:DETAIL_LENGTH])
 
     def on_resize(self) -> None:
         self.call_after_refresh(self._headlines)
