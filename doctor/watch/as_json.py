@@ -36,7 +36,7 @@ def watch_object(result: Result, path: str = "", problems: dict[str, str] | None
 
 def _group(group: Group) -> dict[str, Any]:
     return {
-        "class": group.role or "host", "quantity": group.quantity, "verdict": group.verdict.value, "shape": group.shape or None, "level": group.level,
+        "class": group.role or "host", "server": group.server or None, "quantity": group.quantity, "verdict": group.verdict.value, "shape": group.shape or None, "level": group.level,
         "slope": _number(group.slope), "processes": [_judged(each) for each in group.members],
     }  # fmt: skip
 
@@ -74,7 +74,7 @@ def stream_line(kind: str, value: Any) -> str | None:
     if kind == "sample" and isinstance(value, Sample):
         return '{"type":"sample",' + to_line(value)[1:]
     if kind == "verdict" and isinstance(value, Judged) and value.trend.verdict is not Verdict.TOO_SHORT:
-        record: dict[str, Any] = {"type": "verdict", "class": value.role or "host", "quantity": value.key.quantity, **_judged(value)}
+        record: dict[str, Any] = {"type": "verdict", "class": value.role or "host", "server": value.server or None, "quantity": value.key.quantity, **_judged(value)}
     elif kind == "stall" and isinstance(value, Stall):
         record = {"type": "stall", **_stall(value)}
     else:

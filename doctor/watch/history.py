@@ -61,6 +61,7 @@ class Track:
 
     def __init__(self, key: Key, role: str, label: str, born: float | None = None) -> None:
         self.key, self.role, self.label, self.born = key, role, label, born
+        self.server = ""
         self.times, self.values, self._requests, self._running = (array("d") for _ in range(4))
 
     def add(self, t: float, value: float, requests: float | None, running: float | None) -> None:
@@ -95,6 +96,8 @@ class Judged:
     trend: Trend
     alive: bool = True
     """Whether the process was there in the last sample."""
+    server: str = ""
+    """Which server it belongs to, as in `ProcessSample.server`."""
 
     @property
     def subject(self) -> str:
@@ -126,15 +129,21 @@ class History:
         requests, running = self._served(sample, t)
         self.pages = self.pages.after(sample)
         for process in sample.processes:
+            load = (requests, running) if not sample.asked or process.server in ("", sample.asked) else (None, None)  # another server's requests explain nothing
             for quantity, value in _quantities(process):
                 key = Key(quantity, process.pid, process.started)
-                self._track(key, process.role, process.label, process.started / TICKS + self._shift).add(t, value, requests, running)
+                track = self._track(key, process.role, process.label, process.started / TICKS + self._shift)
+                track.server = process.server
+                track.add(t, value, *load)
         self._host(sample, t, requests, running)
         for card in sample.cards or ():
             owner = next((process for process in sample.processes if process.pid == card.pid), None)
             key = Key("hbm", card.pid, owner.started if owner else 0, card.card)
             born = owner.started / TICKS + self._shift if owner else None
-            self._track(key, owner.role if owner else "", owner.label if owner else "", born).add(t, card.used * MIB, requests, running)
+            track = self._track(key, owner.role if owner else "", owner.label if owner else "", born)
+            track.server = owner.server if owner else track.server
+            other = bool(sample.asked and owner and owner.server not in ("", sample.asked))
+            track.add(t, card.used * MIB, None if other else requests, None if other else running)
         self.events += [(sample.time, event) for event in sample.events]
         del self.events[:-500]
         self.first = self.first or sample
@@ -212,7 +221,7 @@ class History:
             if key.quantity == "hbm" and not key.pid and any(other.quantity == "hbm" and other.card == key.card and other.pid for other in self.tracks):
                 continue  # the chip as a whole, whose processes are judged one by one
             series = Series(f"{key.quantity} {track.label}", track.points, UNITS[key.quantity], self._born(track))
-            found.append(Judged(key, track.role, track.label, judge(series, settings), not key.pid or (key.pid, key.started) in alive or bool(key.card)))
+            found.append(Judged(key, track.role, track.label, judge(series, settings), not key.pid or (key.pid, key.started) in alive or bool(key.card), track.server))
         return tuple(found)
 
     def _born(self, track: Track) -> float | None:

@@ -26,6 +26,13 @@ class Group:
     level: float
     slope: float
     """Sum over its processes that grow, an hour; of all where none does."""
+    server: str = ""
+    """Which server's, where several are watched."""
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What tells it from all others: its class with its server, and its quantity."""
+        return f"{self.role} {self.server}".rstrip(), self.quantity
 
     @property
     def worst(self) -> Judged:
@@ -72,22 +79,24 @@ def _room(each: Judged, last: Sample) -> tuple[float, str] | None:
 
 
 def groups(judged: Iterable[Judged]) -> tuple[Group, ...]:
-    """The classes, in the order of a server's processes; of a process that was restarted, all its lives."""
-    by: dict[tuple[str, str], list[Judged]] = {}
+    """The classes, in the order of a server's processes, each server for itself; of a process that was restarted, all its lives."""
+    judged = tuple(judged)
+    several = len({each.server for each in judged if each.server}) > 1
+    by: dict[tuple[str, str, str], list[Judged]] = {}
     for each in judged:
-        by.setdefault((each.role, each.key.quantity), []).append(each)
+        by.setdefault((each.server if several else "", each.role, each.key.quantity), []).append(each)
     order = {role: index for index, role in enumerate(ROLES)}
-    keys = sorted(by, key=lambda key: (order.get(key[0], 99), key[1] != "private", key[1]))
-    return tuple(_group(role, quantity, by[role, quantity]) for role, quantity in keys)
+    keys = sorted(by, key=lambda key: (not key[0], key[0], order.get(key[1], 99), key[2] != "private", key[2]))
+    return tuple(_group(*key, by[key]) for key in keys)
 
 
-def _group(role: str, quantity: str, members: list[Judged]) -> Group:
+def _group(server: str, role: str, quantity: str, members: list[Judged]) -> Group:
     alive = [each for each in members if each.alive]
     bad = [each for each in members if each.trend.verdict.bad]
     told = [each for each in members if each.trend.verdict is not Verdict.TOO_SHORT] or members
     verdict = max((each.trend.verdict for each in told), key=lambda each: each.rank)
     level = sum(each.trend.level for each in alive or members)
-    return Group(role, quantity, tuple(members), verdict, _shape(bad, alive or members), level, sum(each.trend.slope for each in bad or told))
+    return Group(role, quantity, tuple(members), verdict, _shape(bad, alive or members), level, sum(each.trend.slope for each in bad or told), server)
 
 
 def _shape(bad: list[Judged], members: list[Judged]) -> str:

@@ -94,7 +94,8 @@ def headline(result: Result, speak: Speak) -> str:
 
 
 def _role(group: Group, speak: Speak) -> str:
-    return speak(f"role_{group.role}") if group.role != "other" or len(group.members) > 1 else group.worst.label
+    name = speak(f"role_{group.role}") if group.role != "other" or len(group.members) > 1 else group.worst.label
+    return f"{name} {group.server}".rstrip()
 
 
 def _end(each: Judged, speak: Speak) -> str:

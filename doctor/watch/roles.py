@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from doctor.facts.vllm import vllm_processes
@@ -14,6 +14,8 @@ ROLES = ("api", "engine", "worker", "mooncake", "proxy", "other")
 
 _MOONCAKE = re.compile(r"mooncake[\w.-]{0,40}", re.IGNORECASE)
 _PROXY = re.compile(r"(?:[\w.-]{0,40}_)?(?:load_balance_proxy|proxy_server|toy_proxy|disagg_proxy|vllm-router|api_?gateway)[\w.-]{0,40}", re.IGNORECASE)
+MOST_ABOVE = 64
+"""Generations that are followed upwards."""
 MOST = 512
 """Processes followed at the most; the largest server has 64 ranks and a few more."""
 
@@ -27,6 +29,8 @@ class Member:
     role: str
     label: str
     argv: tuple[str, ...] = ()
+    server: int = 0
+    """The process of the server that it belongs to: the API server (or engine) at the top of its tree; 0: to none, as a proxy."""
 
 
 def members(processes: Sequence[Process], pids: Sequence[int] = (), own: int = 0) -> tuple[Member, ...]:
@@ -45,9 +49,20 @@ def members(processes: Sequence[Process], pids: Sequence[int] = (), own: int = 0
     else:
         found = [process for process in processes if process.pid in roles]
     mine = _descendants(processes, {own}) if own else set()
+    parents = {process.pid: process.ppid for process in processes}
     return tuple(
-        Member(p.pid, p.ppid, roles.get(p.pid, "other"), _label(p), p.argv) for p in found if p.pid not in mine and p.state != "Z"
+        Member(p.pid, p.ppid, roles.get(p.pid, "other"), _label(p), p.argv, _server(p.pid, parents, roles)) for p in found if p.pid not in mine and p.state != "Z"
     )[:MOST]
+
+
+def _server(pid: int, parents: Mapping[int, int], roles: Mapping[int, str]) -> int:
+    """The topmost API server above a process (itself included), else the topmost process of vLLM; 0 where there is none."""
+    above: list[int] = []
+    while pid in parents and pid not in above and len(above) < MOST_ABOVE:
+        above.append(pid)
+        pid = parents[pid]
+    of_vllm = [each for each in above if roles.get(each) in ("api", "engine", "worker")]
+    return next((each for each in reversed(of_vllm) if roles[each] == "api"), of_vllm[-1] if of_vllm else 0)
 
 
 def _beside(process: Process) -> str | None:

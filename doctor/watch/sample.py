@@ -40,6 +40,8 @@ class ProcessSample:
     major_faults: int | None = None
     cpu: float | None = None
     """Seconds of processor time so far."""
+    server: str = ""
+    """Which server it belongs to, by its port (":8000") or else its process ("pid 4711"); "": to none, or not told."""
 
     @property
     def life(self) -> tuple[int, int]:
@@ -117,6 +119,8 @@ class Sample:
     """Only its events count: what was learnt after the last sample."""
     page_age: float = 0.0
     """Seconds, at the most, by which `metrics` and `health` are older than the rest; an answer is told in one sample only."""
+    asked: str = ""
+    """Whose pages and log these are, as in `ProcessSample.server`; "": not told, or there is but one."""
     waiting: float | None = None
     """Seconds for which the server's answer has been waited for, where `metrics` and `health` are None because none has come; None: it is not waited for."""
 
@@ -135,6 +139,7 @@ def to_line(sample: Sample) -> str:
         "b": sample.boot, "c": None if sample.cards is None else [_row(card) for card in sample.cards], "m": sample.metrics, "mp": sample.metrics_problem,
         "hl": sample.health, "l": None if sample.log is None else {name: value for name, value in _pairs(sample.log) if value not in (None, ())},
         "e": list(sample.events), "n": sample.note or None, "pa": round(sample.page_age, 2) or None,
+        "a": sample.asked,
         "w": None if sample.waiting is None else round(sample.waiting, 2),
     }  # fmt: skip
     record |= {key: value for key, value in optional.items() if value not in (None, "", [])}
@@ -182,6 +187,7 @@ def _sample(record: Mapping[str, Any]) -> Sample:
         tuple(str(event)[:4096] for event in _list(record.get("e"))[:200]),
         bool(record.get("n")),
         max(0.0, _float(record.get("pa")) or 0.0),
+        str(record.get("a", ""))[:40],
         _float(record.get("w")),
     )
 
@@ -195,8 +201,8 @@ def _process(row: Any) -> ProcessSample | None:
     pid, started = _whole(values.get("pid")), _whole(values.get("started"))
     if pid is None or started is None:
         return None
-    texts = {name: str(values.get(name) or "")[:120] for name in ("role", "label", "state")}
-    numbers = {name: _whole(values.get(name)) for name in _PROCESS[4:] if name not in ("state", "cpu")}
+    texts = {name: str(values.get(name) or "")[:120] for name in ("role", "label", "state", "server")}
+    numbers = {name: _whole(values.get(name)) for name in _PROCESS[4:] if name not in ("state", "cpu", "server")}
     return ProcessSample(pid, started, cpu=_float(values.get("cpu")), **texts, **numbers)  # type: ignore[arg-type]
 
 

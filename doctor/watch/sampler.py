@@ -52,6 +52,8 @@ class Sampler:
         self.pages = Pages(get, every)
         self._npu_every: float | None = npu_every if host.live else None
         self.members: tuple[Member, ...] = ()
+        self._servers: dict[int, str] = {}
+        self._asked = ""
         self._zombies: dict[int, int] = {}
         self._limits: dict[int, int | None] = {}
         self._discovered = self._asked_npu = -1e18
@@ -85,7 +87,7 @@ class Sampler:
         self.page = told.page or self.page
         return Sample(
             time, uptime, self._boot, self._every, processes, memory, cards, told.metrics, told.problem, told.health, log, tuple(events) + rotated,
-            page_age=told.age, waiting=told.waiting,
+            page_age=told.age, asked=self._asked if len(self._servers) > 1 else "", waiting=told.waiting,
         )  # fmt: skip
 
     def _uptime(self, time: float) -> float:
@@ -154,7 +156,7 @@ class Sampler:
             member.pid, whole(stat[19]) or 0, member.role, member.label, kilobytes(values, "RssAnon"), kilobytes(values, "RssFile"),
             kilobytes(values, "RssShmem"), kilobytes(values, "VmSwap"), kilobytes(values, "VmSize"), self._fds(folder), self._limits.get(member.pid),
             whole(values.get("Threads")), self._children(member.pid), self._zombies.get(member.pid, 0), stat[0], whole(stat[7]), whole(stat[9]),
-            ((whole(stat[11]) or 0) + (whole(stat[12]) or 0)) / TICKS,
+            ((whole(stat[11]) or 0) + (whole(stat[12]) or 0)) / TICKS, self._servers.get(member.server, ""),
         )  # fmt: skip
 
     def _fds(self, folder: str) -> int | None:
@@ -189,19 +191,25 @@ class Sampler:
     # The server's own pages and its log
 
     def _find_address(self) -> None:
-        """Of the first API server: from its arguments, else from the port that it listens on."""
+        """Of every server its name, by its port; of the first one the address."""
+        heads = {member.server for member in self.members if member.server}
+        ports = {member.pid: _told_port(member) for member in self.members if member.role == "api"}
+        if any(port is None for port in ports.values()):
+            listening = self._host.listening()
+            for each in listening if isinstance(listening, tuple) else ():
+                if each.pid is not None and ports.get(each.pid, 0) is None:
+                    ports[each.pid] = each.port
+        self._servers = {head: f":{ports[head]}" if ports.get(head) else f"pid {head}" for head in sorted(heads)}
         if self._target.url:
+            try:
+                named = f":{urlsplit(self._target.url).port or 80}"
+            except ValueError:
+                named = ""
+            self._asked = named if named in self._servers.values() else ""
             return
-        servers = [member for member in self.members if member.role == "api"]
-        for member in servers:
-            command = parse_command(member.argv, "", pid=member.pid)
-            if command is not None:
-                self.url = f"http://127.0.0.1:{whole(command.flags.get('port') or '') or DEFAULT_PORT}"
-                return
-        listening = self._host.listening() if servers else ()
-        pids = {member.pid for member in servers}
-        ports = [each.port for each in listening if each.pid in pids] if isinstance(listening, tuple) else []
-        self.url = f"http://127.0.0.1:{ports[0]}" if ports else ""
+        server = next((member for member in self.members if member.role == "api" and ports.get(member.pid)), None)
+        self.url = f"http://127.0.0.1:{ports[server.pid]}" if server is not None else ""
+        self._asked = self._servers.get(server.server, "") if server is not None else ""
 
     def _find_log(self) -> None:
         if self._target.log or (self.tail is not None and not self.tail.problem):
@@ -215,6 +223,12 @@ class Sampler:
 
     def _log(self, uptime: float) -> tuple[LogSample | None, tuple[str, ...]]:
         return self.tail.look(uptime) if self.tail is not None else (None, ())
+
+
+def _told_port(member: Member) -> int | None:
+    """Of the command line of an API server; None where it is started otherwise."""
+    command = parse_command(member.argv, "", pid=member.pid)
+    return None if command is None else whole(command.flags.get("port") or "") or DEFAULT_PORT
 
 
 def _is_here(url: str, label: str) -> bool:

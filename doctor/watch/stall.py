@@ -69,7 +69,9 @@ class StallWatch:
     def __init__(self) -> None:
         self.stalls: list[Stall] = []
         self._runs: dict[str, _Run] = {}
-        self._ready = self._had_engine = self._answered = self._stopping = False
+        self._ready = self._answered = self._stopping = False
+        self._had_engine: frozenset[str] = frozenset()
+        """The servers of which an engine was seen."""
         self._before: Sample | None = None
         self._paged: Sample | None = None
         """The last sample with an answer of the server."""
@@ -89,16 +91,17 @@ class StallWatch:
     def _remember(self, sample: Sample, signs: tuple[str, ...]) -> None:
         restarted = any(event.startswith(("started api", "gone api")) for event in sample.events)
         if restarted:
-            self._ready = self._had_engine = self._answered = self._stopping = False
+            self._ready = self._answered = self._stopping = False
+            self._had_engine = frozenset()
             self._paged = None
         self._stopping = self._stopping or "shutdown" in signs
         self._ready = self._ready or "ready" in signs or bool(sample.metrics and sample.metrics.get("requests"))
-        self._had_engine = self._had_engine or any(process.role in ("engine", "worker") for process in sample.processes)
+        self._had_engine |= {process.server for process in sample.processes if process.role in ("engine", "worker")}
         self._answered = self._answered or sample.metrics is not None
 
     def _conditions(self, sample: Sample, signs: tuple[str, ...]) -> list[tuple[str, bool | None, float, str]]:
         """(kind, whether it holds now, seconds that it must hold, detail). None: only an answer that is still waited for can tell."""
-        roles = {process.role for process in sample.processes}
+        roles = {process.role for process in sample.processes if not sample.asked or process.server in ("", sample.asked)}
         metrics = sample.metrics or {}
         asleep = metrics.get("awake") == 0
         running = _running(sample)
@@ -106,8 +109,10 @@ class StallWatch:
         still = self._no_tokens(sample)
         stuck = still and not self._stopping
         full = (metrics.get("kv") or (sample.log.kv if sample.log else None) or 0.0) >= KV_FULL
-        engine_gone = "api" in roles and not roles & {"engine", "worker"} and self._had_engine
+        engine_gone = "api" in roles and not roles & {"engine", "worker"} and bool(self._had_engine & {"", sample.asked} if sample.asked else self._had_engine)
+        headless = self._headless(sample)
         dead = "api" in roles and not self._stopping and not asleep and self._ready and (engine_gone or sample.health == 503 or "engine_dead" in signs)
+        wait = NO_TOKENS if headless and not dead else 0.0 if sample.health == 503 else sample.every
         idle = running == 0 and metrics.get("waiting", 0) == 0 and metrics.get("kv", 0.0) > IDLE_KV
         blocked = [process for process in sample.processes if process.state == "D"]
         told = f"{running:.0f} running" if running else ""
@@ -115,13 +120,21 @@ class StallWatch:
         return [
             ("no_tokens", None if still is None else stuck and not full, NO_TOKENS, told),
             ("kv_stuck", None if still is None else stuck and full, NO_TOKENS, told),
-            ("engine_dead", dead or untold, 0.0 if sample.health == 503 else sample.every, f"/health {sample.health}" if sample.health is not None else ""),
+            ("engine_dead", dead or bool(headless) or untold, wait, "" if sample.health is None and dead else f"/health {sample.health}" if dead else ", ".join(headless)),
             ("broadcast", "broadcast" in signs and self._ready and (bool(running and still) or (still is None and "no_tokens" in self._runs)), 0.0, told),
             ("broadcast_start", "broadcast" in signs and not self._ready, 0.0, ""),
             ("api_silent", self._answered and sample.metrics is None and "api" in roles and not self._stopping, SILENT, sample.metrics_problem),
             ("kv_idle", idle or untold, NO_TOKENS, f"{metrics.get('kv', 0.0):.0%}"),
             ("blocked", bool(blocked) and self._same_blocked(blocked), NO_TOKENS, ", ".join(f"{process.label} ({process.pid})" for process in blocked[:4])),
         ]
+
+    def _headless(self, sample: Sample) -> list[str]:
+        """The other servers whose engine is gone while their API lives: nobody asks their pages, so that a shutdown has to be told by its length."""
+        roles: dict[str, set[str]] = {}
+        for process in sample.processes:
+            roles.setdefault(process.server, set()).add(process.role)
+        others = self._had_engine - {"", sample.asked} if sample.asked else frozenset()
+        return sorted(server for server in others if "api" in roles.get(server, ()) and not roles[server] & {"engine", "worker"})
 
     def _no_tokens(self, sample: Sample) -> bool | None:
         """Whether, since the answer before (or the log's statistics), requests ran and not one token came; None where the answer is still waited for."""

@@ -10,6 +10,7 @@ from doctor.locale import Speak
 from doctor.text import clean_line
 from doctor.watch.amounts import counted, span
 from doctor.watch.outlook import Group
+from doctor.watch.render import class_name
 from doctor.watch.session import Session
 
 WIDTH, PANEL, LEFT, RIGHT, TOP = 860, 170, 90, 20, 46
@@ -53,8 +54,7 @@ def _panel(top: int, group: Group, lines: Mapping[str, Curve], end: float, speak
     low, high = low - margin, high + 3 * margin  # the legend stands above the lines
     unit = group.worst.trend.unit
     inner = PANEL - 56
-    name = speak(f"role_{group.role}") if group.role != "other" else group.worst.label
-    said = f"{name}, {speak('quantity_' + group.quantity)}: {speak(group.verdict.value)}"
+    said = f"{class_name(group, speak)}: {speak(group.verdict.value)}"
     said += f", +{counted(group.slope, unit)}/h" if group.verdict.bad else ""
     yield f'<text x="{LEFT}" y="{top + 14}" font-weight="bold">{escape(clean_line(said))}</text>'
     yield f'<rect x="{LEFT}" y="{top + 20}" width="{WIDTH - LEFT - RIGHT}" height="{inner}" fill="none" stroke="#8c959f"/>'

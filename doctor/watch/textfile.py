@@ -33,7 +33,7 @@ def exposition(result: Result) -> str:
 
 def _samples(result: Result) -> Iterator[tuple[str, dict[str, str], float]]:
     for group in result.groups:
-        labels = {"class": group.role or "host", "quantity": group.quantity}
+        labels = {"class": group.role or "host", "quantity": group.quantity, **({"server": group.server} if group.server else {})}
         yield "ascend_doctor_watch_verdict", labels, group.verdict.rank
         yield "ascend_doctor_watch_level", labels, group.level
         yield "ascend_doctor_watch_slope_per_hour", labels, group.slope
