@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import resource
 import statistics
 import time
@@ -49,5 +50,11 @@ def promises(nodes: int = NODES) -> list[tuple[str, float, float, str]]:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--nodes", type=int, default=NODES)
-    for what, measured, most, unit in promises(parser.parse_args().nodes):
-        print(f"{what}: {measured:.2f} {unit} (at most {most:g})")
+    parser.add_argument("--json", action="store_true")
+    given = parser.parse_args()
+    rows = promises(given.nodes)
+    if given.json:
+        print(json.dumps(rows))
+    else:
+        for what, measured, most, unit in rows:
+            print(f"{what}: {measured:.2f} {unit} (at most {most:g})")

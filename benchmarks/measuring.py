@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import compileall
+import json
 import os
 import shutil
 import statistics
 import subprocess
+import sys
 import sysconfig
 import tempfile
 import time
@@ -20,11 +22,13 @@ HERE = Path(__file__).resolve().parent
 
 @dataclass(frozen=True)
 class Sample:
-    """One run of one command: wall time in seconds, peak resident memory in MB, standard output."""
+    """One run of one command: wall time in seconds, peak resident memory in MB, standard output, processor time in seconds (its own and the kernel's
+    for it, children included)."""
 
     seconds: float
     megabytes: float
     output: str = ""
+    cpu: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -64,24 +68,35 @@ def one_core() -> None:
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 
 
-def sample(argv: Sequence[str], prepare: Callable[[], None] | None = None, accepted: Sequence[int] = (0, 1)) -> Sample:
+def sample(
+    argv: Sequence[str], prepare: Callable[[], None] | None = None, accepted: Sequence[int] = (0, 1), cwd: Path | None = None, stdin: int = subprocess.DEVNULL
+) -> Sample:
     """Runs `argv` once. Exit code 1 is accepted: what doctor finds is not the matter here. Peak memory is the kernel's figure for the
     process and the children it waited for."""
     with tempfile.TemporaryFile() as output:
         start = time.perf_counter()
-        child = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.DEVNULL, preexec_fn=prepare)
+        child = subprocess.Popen(argv, stdin=stdin, stdout=output, stderr=subprocess.DEVNULL, preexec_fn=prepare, cwd=cwd)
         _, status, usage = os.wait4(child.pid, 0)
         seconds = time.perf_counter() - start
         child.returncode = os.waitstatus_to_exitcode(status)
         if child.returncode not in accepted:
             raise SystemExit(f"{' '.join(argv)} exited with {child.returncode}")
         output.seek(0)
-        return Sample(seconds, usage.ru_maxrss / 1024, output.read(16 * 2**20).decode("utf-8", "replace"))
+        return Sample(seconds, usage.ru_maxrss / 1024, output.read(16 * 2**20).decode("utf-8", "replace"), usage.ru_utime + usage.ru_stime)
 
 
 def in_turn(commands: Sequence[Callable[[], Sample]], runs: int) -> list[Sample]:
     """Medians of `runs` rounds; in a round each command runs once, so that a busy moment hits all of them. One more round warms up."""
     rounds = [[command() for command in commands] for _ in range(runs + 1)][1:]
-    return [
-        Sample(statistics.median(one.seconds for one in column), statistics.median(one.megabytes for one in column)) for column in zip(*rounds, strict=True)
-    ]
+    return [_median(column) for column in zip(*rounds, strict=True)]
+
+
+def _median(column: Sequence[Sample]) -> Sample:
+    seconds, megabytes, cpu = (statistics.median(values) for values in zip(*((one.seconds, one.megabytes, one.cpu) for one in column), strict=True))
+    return Sample(seconds, megabytes, cpu=cpu)
+
+
+def alone(module: str, *arguments: str) -> list[Promise]:
+    """The rows of a module of this folder, measured in a process of its own: its memory is then no other part's."""
+    found = sample([sys.executable, "-m", f"benchmarks.{module}", "--json", *arguments], accepted=(0,), cwd=HERE.parent)
+    return [Promise(*row) for row in json.loads(found.output)]

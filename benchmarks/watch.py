@@ -6,6 +6,7 @@ Contract: `promises()` gives (name, measured, limit, unit) for `bench.py`; alone
 from __future__ import annotations
 
 import gc
+import json
 import os
 import random
 import resource
@@ -105,6 +106,9 @@ def promises() -> list[tuple[str, float, float, str]]:
 
 
 if __name__ == "__main__":
-    print(measure())
-    for name, measured, limit, unit in promises():
-        print(f"{name}: {measured:.3g} {unit} (at most {limit:g})")
+    if "--json" in sys.argv[1:]:
+        print(json.dumps(promises()))
+    else:
+        print(measure())
+        for name, measured, limit, unit in promises():
+            print(f"{name}: {measured:.3g} {unit} (at most {limit:g})")
