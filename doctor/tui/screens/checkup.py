@@ -40,7 +40,7 @@ DETAIL_LENGTH = 20_000
 LINE_COST = 12
 """Bytes that a line takes beside its text: to get there, and its colours."""
 
-BRIEF = 800
+BRIEF = 600
 """Bytes of detail that follow the cursor over a slow line."""
 
 
