@@ -54,7 +54,7 @@ def run(rules: Iterable[Rule], sets: Sequence[FactSet], scan: Scan) -> Iterator[
 
 def judge(rule: Rule, sets: Sequence[FactSet], scan: Scan) -> Verdict:
     """One rule's verdict over all fact sets."""
-    if rule.by_log_only and not any(pattern in scan.hits for pattern in rule.scanned if scan.lines):
+    if rule.by_log_only and not any(pattern in scan.hits for pattern in rule.deciding):
         return Verdict(rule.id, Outcome.CLEAR) if scan.lines else Verdict(rule.id, Outcome.SKIPPED, NO_LOG)
     if unknown := _all_unknown(rule, sets, scan):
         return Verdict(rule.id, Outcome.SKIPPED, "; ".join(unknown))
@@ -86,7 +86,7 @@ def judge(rule: Rule, sets: Sequence[FactSet], scan: Scan) -> Verdict:
 def _all_unknown(rule: Rule, sets: Sequence[FactSet], scan: Scan) -> list[str]:
     """What is missing, where a text tells none of the rule's facts and none of its lines: known without looking into the rule."""
     facts, names = sets[0].facts, rule.undecided_without
-    if not names or not scan.lines or not isinstance(facts, FixedFacts) or facts.names & set(names) or any(pattern in scan.hits for pattern in rule.scanned):
+    if not names or not scan.lines or not isinstance(facts, FixedFacts) or facts.names & set(names) or any(pattern in scan.hits for pattern in rule.deciding):
         return []
     return [str(facts.unknown(name)) for name in names]
 

@@ -6,7 +6,7 @@ nothing: their words, fixes and decisions are never made.
 
 from __future__ import annotations
 
-import json
+import marshal
 from collections.abc import Callable
 from dataclasses import fields
 from typing import Any
@@ -19,7 +19,7 @@ from doctor.rule import Role, Rule
 
 @dataclass(frozen=True)
 class Known:
-    """What is kept of a checked file: JSON texts of the file itself and of its patterns' literals, as yet unread."""
+    """What is kept of a checked file; the file itself and its patterns' literals as `marshal` writes them, as yet unread."""
 
     name: str
     """"area/id.yaml"."""
@@ -28,6 +28,7 @@ class Known:
     formerly: tuple[str, ...]
     by_log_only: bool
     undecided_without: tuple[str, ...]
+    deciding: tuple[str, ...]
     plain: bytes
     literals: bytes
 
@@ -45,7 +46,7 @@ class KnownRule(Rule):
         found: dict[str, frozenset[str]] | None = self.__dict__.get("_literals")
         if found is None:
             known: Known = self.__dict__["_known"]
-            found = self.__dict__["_literals"] = {pattern: frozenset(several) for pattern, several in json.loads(known.literals).items()}
+            found = self.__dict__["_literals"] = {pattern: frozenset(several) for pattern, several in marshal.loads(known.literals).items()}
         return found
 
     @property
@@ -55,6 +56,11 @@ class KnownRule(Rule):
         known: Known = self.__dict__["_known"]
         return known.by_log_only and self.logic is None
 
+
+    @property
+    def deciding(self) -> tuple[str, ...]:
+        known: Known | None = self.__dict__.get("_known")
+        return known.deciding if known else super().deciding
 
     @property
     def undecided_without(self) -> tuple[str, ...]:
@@ -72,7 +78,7 @@ class _Later:
         if rule is None:
             return self
         known: Known = rule.__dict__["_known"]
-        plain = json.loads(known.plain)
+        plain = marshal.loads(known.plain)
         if self._name == "decisions":  # of every rule that facts decide, and of most nothing more
             rule.__dict__["decisions"] = causefile.decisions_of(plain, known.name)
         else:

@@ -101,6 +101,12 @@ class Rule:
         return tuple(_scanned(self))
 
     @property
+    def deciding(self) -> tuple[str, ...]:
+        """The patterns of which one must match before a log says anything: the others only look around what these match."""
+        of_decisions = (pattern for decision in self.decisions if decision.signature for pattern in decision.signature.patterns)
+        return tuple(dict.fromkeys((*(pattern for group in self.patterns.values() for pattern in group), *of_decisions)))
+
+    @property
     def by_log_only(self) -> bool:
         """Whether every way to decide begins with a line of a log."""
         return self.logic is None and self.decisions != () and all(decision.signature is not None for decision in self.decisions)

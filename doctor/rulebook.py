@@ -1,7 +1,7 @@
 """The rules that doctor knows: built in, and from installed rule packs (entry points `doctor.rules`).
 
 Contract: `load()` gives every rule once; a pack or file that cannot be read becomes a `Problem`, told as a BROKEN verdict, and never
-stops the others. Parsed cause files are kept in the user's cache (JSON, checked against every file's size and time), so that
+stops the others. Parsed cause files are kept in the user's cache (checked against every file's size and time), so that
 hundreds of YAML files cost milliseconds.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import json
+import marshal
 import os
 import sys
 from collections.abc import Iterator, Mapping
@@ -29,7 +29,7 @@ from doctor.record import dataclass
 from doctor.rule import Rule
 from doctor.rulepackage import ENTRY_POINTS, packs_installed, rules_package
 
-CACHE_FORMAT = 5
+CACHE_FORMAT = 6
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ class _Entry:
 class _Cache:
     """Checked cause files of one package, kept between runs; without a writable cache every run parses them again.
 
-    The cached file is one line of JSON about all of them and behind it their contents, which are read when a rule is looked into.
+    What every run asks of a file is kept apart from its content, which is read when a rule is looked into.
     """
 
     def __init__(self, folder: str, files: Mapping[str, tuple[int, int]]) -> None:
@@ -173,13 +173,12 @@ class _Cache:
         self._stamp = _stamp(files)
         self._entries: dict[str, _Entry | str] = {}
         self._fresh = False
-        head, _, content = (cache.load(self._name) or b"{}").partition(b"\n")
         try:
-            stored = json.loads(head)
-            if stored.get("stamp") == self._stamp:
-                self._entries = {name: _unpacked(name, told, content) for name, told in stored["entries"].items()}
+            stamp, entries, content = marshal.loads(cache.load(self._name) or b"")
+            if stamp == self._stamp:
+                self._entries = {name: _unpacked(name, told, content) for name, told in entries.items()}
                 self._fresh = True
-        except (ValueError, KeyError, TypeError, AttributeError):
+        except (EOFError, ValueError, TypeError, AttributeError):
             self._entries = {}
 
     def entry(self, path: Path, name: str) -> _Entry | str:
@@ -193,22 +192,22 @@ class _Cache:
             return
         content = bytearray()
         entries = {name: entry if isinstance(entry, str) else _packed(entry, content) for name, entry in self._entries.items()}
-        cache.save(self._name, json.dumps({"stamp": self._stamp, "entries": entries}).encode() + b"\n" + content)
+        cache.save(self._name, marshal.dumps((self._stamp, entries, bytes(content))))
 
 
 def _packed(entry: _Entry, content: bytearray) -> list[Any]:
     known, start = entry.known, len(content)
     content += known.plain + known.literals
     places = start, start + len(known.plain), len(content)
-    return [known.severity, known.role, known.formerly, known.by_log_only, known.undecided_without, entry.logic, entry.needs, *places]
+    return [known.severity, known.role, known.formerly, known.by_log_only, known.undecided_without, known.deciding, entry.logic, entry.needs, *places]
 
 
 def _unpacked(name: str, told: Any, content: bytes) -> _Entry | str:
     if isinstance(told, str):
         return told
-    severity, role, formerly, by_log_only, without, logic, needs, start, middle, end = told
-    wanted = None if needs is None else tuple((parameter, kind, optional) for parameter, kind, optional in needs)
-    known = Known(name, severity, role, tuple(formerly), by_log_only, tuple(without), content[start:middle], content[middle:end])
+    severity, role, formerly, by_log_only, without, deciding, logic, needs, start, middle, end = told
+    wanted = None if needs is None else tuple(needs)
+    known = Known(name, severity, role, tuple(formerly), by_log_only, tuple(without), tuple(deciding), content[start:middle], content[middle:end])
     return _Entry(known, logic, wanted)
 
 
@@ -233,7 +232,7 @@ def _parsed(path: Path, name: str) -> _Entry | str:
     logic = path.with_name(_module(path.name) + ".py")
     needs = needs_of(logic.read_text(encoding="utf-8")) if logic.is_file() else ()
     without = _undecided_without(rule, needs)
-    known = Known(name, rule.severity.name, rule.role.value, rule.formerly, rule.by_log_only, without, _json(plain), _json(needed))
+    known = Known(name, rule.severity.name, rule.role.value, rule.formerly, rule.by_log_only, without, rule.deciding, marshal.dumps(plain), marshal.dumps(needed))
     return _Entry(known, logic.is_file(), needs)
 
 
@@ -250,6 +249,3 @@ def _undecided_without(rule: Rule, needs: Needs | None) -> tuple[str, ...]:
         return ()  # only the logic itself can tell
     return tuple(dict.fromkeys([*names, *(kind for kind, optional in of_logic if not optional)]))
 
-
-def _json(plain: Any) -> bytes:
-    return json.dumps(plain, ensure_ascii=False).encode("utf-8", "surrogatepass")

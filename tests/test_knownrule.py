@@ -15,7 +15,7 @@ from doctor.facts.kernel import Sysctls
 from doctor.facts.npu import Chip
 from doctor.finding import Outcome
 from doctor.logscan.literals import required
-from doctor.logscan.scan import Chunk, Scanner
+from doctor.logscan.scan import Chunk, Hits, Match, Scan, Scanner
 from doctor.rule import Rule
 from doctor.rulebook import load
 
@@ -34,7 +34,7 @@ def test_every_field_of_every_rule_is_that_of_its_file(tmp_path: Path, monkeypat
         for rule in book.rules.values():
             built = replace(_built(rule), logic=rule.logic)
             assert rule.scanned == tuple(dict.fromkeys(built.scanned))
-            assert rule.by_log_only == built.by_log_only
+            assert (rule.by_log_only, rule.deciding) == (built.by_log_only, built.deciding)
             assert {field.name: getattr(rule, field.name) for field in fields(Rule)} == {field.name: getattr(built, field.name) for field in fields(Rule)}
 
 
@@ -76,3 +76,13 @@ def test_rules_that_lack_all_their_facts_say_the_same_whether_they_are_looked_in
         whole = judge(replace(rule), sets, scan)
         assert (quick.outcome, quick.why, quick.findings) == (whole.outcome, whole.why, whole.findings), rule.id
     assert short > 80
+
+
+def test_a_line_that_only_stands_around_another_leaves_a_rule_unlooked_into() -> None:
+    rule = next(rule for rule in load().rules.values() if rule.by_log_only and set(rule.scanned) > set(rule.deciding))
+    around = next(pattern for pattern in rule.scanned if pattern not in rule.deciding)
+    scan = Scan()
+    scan.lines, scan.hits = 1, {around: Hits([Match("log", 1, 1, "around", {})])}
+    assert judge(rule, [FactSet("", FixedFacts())], scan).outcome is Outcome.CLEAR
+    assert "decisions" not in vars(rule)
+    assert judge(replace(rule), [FactSet("", FixedFacts())], scan).outcome is Outcome.CLEAR

@@ -36,8 +36,7 @@ class PlainFinder:
     """Looks for a literal only where its first and last four bytes occur: most do not, whatever the text."""
 
     def __init__(self, needles: Sequence[Needle]) -> None:
-        self._exact = _by_gram(needles, folded=False)
-        self._folded = _by_gram(needles, folded=True)
+        self._exact, self._folded = _tables(needles)
 
     def find(self, data: bytes) -> set[int]:
         return set(_present(self._exact, data)) | set(_present(self._folded, data.lower()))
@@ -48,6 +47,25 @@ class PlainFinder:
 
 _ByGram = dict[int, list[tuple[int, bytes, int]]]
 """First gram -> (last gram, literal, pattern)."""
+
+
+MANY = 200
+"""Needles from which reading their tables is faster than making them."""
+
+
+def _tables(needles: Sequence[Needle]) -> tuple[_ByGram, _ByGram]:
+    """Of the needles that are as they stand, and of the folded ones: of many, from the cache, else made and put there."""
+    if len(needles) < MANY:
+        return _by_gram(needles, folded=False), _by_gram(needles, folded=True)
+    name = f"grams-{_key(sys.byteorder, needles)}"
+    try:
+        exact, folded = marshal.loads(cache.load(name) or b"")
+        return exact, folded
+    except (ValueError, EOFError, TypeError):
+        pass
+    tables = _by_gram(needles, folded=False), _by_gram(needles, folded=True)
+    cache.save(name, marshal.dumps(tables))
+    return tables
 
 
 def _by_gram(needles: Sequence[Needle], folded: bool) -> _ByGram:
@@ -118,7 +136,7 @@ class HyperscanFinder:
 
 def _stored(hyperscan: Any, needles: Sequence[Needle]) -> tuple[Sequence[int], Any, Any]:
     """The everyday needles' indexes, and the compiled databases of the others and of them: from the cache, else made and put there."""
-    name = f"patterns-{_key(hyperscan, needles)}.hs"
+    name = f"patterns-{_key(f'{hyperscan.__version__}{_processor()}', needles)}.hs"
     stored = cache.load(name)
     if stored is not None:
         try:
@@ -133,13 +151,12 @@ def _stored(hyperscan: Any, needles: Sequence[Needle]) -> tuple[Sequence[int], A
     return everyday, *databases
 
 
-def _key(hyperscan: Any, needles: Sequence[Needle]) -> str:
+def _key(made_for: str, needles: Sequence[Needle]) -> str:
+    """The name of what is made of these needles, in their order, for a processor or the like."""
     import hashlib
 
-    digest = hashlib.sha256(f"{_FORMAT}\0{hyperscan.__version__}\0{_processor()}".encode())
-    for needle in needles:
-        digest.update(b"\0".join((needle.pattern.encode("utf-8", "replace"), *needle.literals, b"")))
-    return digest.hexdigest()[:24]
+    told = [f"{_FORMAT}\0{made_for}".encode(), *(b"\0".join((needle.pattern.encode("utf-8", "replace"), *needle.literals)) for needle in needles)]
+    return hashlib.sha256(b"\0\0".join(told)).hexdigest()[:24]
 
 
 def _processor() -> str:

@@ -138,11 +138,12 @@ class Scanner:
             lines = _Lines(piece)
             number, counted = number + data.count(b"\n", counted, offset), offset
             for index in wanted:
-                needle = self._needles[index]
+                needle, line, at = self._needles[index], number, 0
                 for start in lines.holding(needle):
                     matched = self._match(index, lines.texts(start, needle))
                     if matched is not None:
-                        yield number + piece.count(b"\n", 0, start), index, *matched
+                        line, at = line + piece.count(b"\n", at, start), start
+                        yield line, index, *matched
                         if not result.live[index]:
                             break
 

@@ -52,9 +52,9 @@ def _join(lines: list[str], breaks: set[int], glue: str) -> Logical:
 
 def _breaks(line: str, following: str, width: int) -> bool:
     """Whether `following` goes on with what `line` began: its first word would not have fitted."""
-    if not following.strip() or _STARTS.match(following) or message(following) != following.strip():
+    begun, first = len(line.rstrip()), following.split(None, 1)[:1]
+    if not first or begun < SHORTEST_BROKEN or begun + 1 + len(first[0]) <= width:
         return False
-    first = following.split(None, 1)[0]
-    if line.split(None, 1)[:1] == [first]:
+    if line.split(None, 1)[:1] == first:
         return False  # two records of one kind
-    return len(line.rstrip()) + 1 + len(first) > width and len(line.rstrip()) >= SHORTEST_BROKEN
+    return not _STARTS.match(following) and message(following) == following.strip()
