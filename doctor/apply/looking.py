@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from doctor.apply.kind import Context
 from doctor.apply.plan import StepPlan
 from doctor.fix import Action, texts_of, unfilled
@@ -37,6 +39,17 @@ def reason_against(action: Action, context: Context, *paths: str) -> Words | Non
     return next((Words(f"{path!r} is not an absolute path", f"{path!r} 不是绝对路径") for path in paths if not path.startswith("/")), None)
 
 
+def refused_setting(
+    key: str, action: Action, title: Words, context: Context, wrong: Words | None, by_hand: Callable[[], tuple[str, ...]]
+) -> StepPlan | None:
+    """The blocked step of a setting of the running kernel, None where nothing is against it: a value that nobody knows, a name or value that is
+    none (`wrong`), or a container, for whose host the commands are told.
+    """
+    if why := missing_values(action) or wrong:
+        return blocked_step(key, action, title, why)
+    return blocked_step(key, action, title, in_container(), by_hand()) if context.contained else None
+
+
 def in_container() -> Words:
     return Words("doctor runs inside a container, and this is a setting of the host", "doctor 在容器内运行，而这是宿主机的设置")
 
@@ -68,4 +81,4 @@ def text_of(host: Host, path: str) -> str | None | Words:
         return Words(f"{path} is not UTF-8 text", f"{path} 不是 UTF-8 文本")
 
 
-__all__ = ["HOST_ONLY", "blocked_step", "in_container", "missing_values", "needs_root", "reason_against", "text_of"]
+__all__ = ["HOST_ONLY", "blocked_step", "in_container", "missing_values", "needs_root", "reason_against", "refused_setting", "text_of"]

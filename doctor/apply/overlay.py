@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
 
 from doctor.apply.filechange import FileChange
 from doctor.apply.plan import StepPlan
-from doctor.host import READ_LIMIT, RUN_TIMEOUT, FileInfo, Host, Kind, Listener, Output, Process, Unavailable, Why
+from doctor.host import READ_LIMIT, FileInfo, Host, Kind, Unavailable, Why
+from doctor.host.wrapped import WrappedHost
 from doctor.text import clean
 
 
-class Overlay:
+class Overlay(WrappedHost):
     """`host` with the files of `planned` over it."""
 
     def __init__(self, host: Host) -> None:
-        self._host = host
+        super().__init__(host)
         self._files: dict[str, bytes | None] = {}
 
     def planned(self, step: StepPlan) -> None:
@@ -26,35 +25,27 @@ class Overlay:
             if isinstance(change, FileChange):
                 self._files[change.path] = None if change.after is None else change.after.encode("utf-8", "surrogateescape")
 
-    @property
-    def label(self) -> str:
-        return self._host.label
-
-    @property
-    def live(self) -> bool:
-        return self._host.live
-
     def read(self, path: str, limit: int = READ_LIMIT, tail: bool = False) -> str | Unavailable:
         if path not in self._files:
-            return self._host.read(path, limit, tail)
+            return self.inner.read(path, limit, tail)
         data = self.read_raw(path, 1 << 30)
         return data if isinstance(data, Unavailable) else clean((data[-limit:] if tail else data[:limit]).decode("utf-8", "replace"))
 
     def read_raw(self, path: str, limit: int, offset: int = 0) -> bytes | Unavailable:
         if path not in self._files:
-            return self._host.read_raw(path, limit, offset)
+            return self.inner.read_raw(path, limit, offset)
         data = self._files[path]
         return Unavailable(path, Why.MISSING) if data is None else data[offset : offset + limit]
 
     def list(self, glob: str) -> tuple[str, ...] | Unavailable:
-        found = self._host.list(glob)
+        found = self.inner.list(glob)
         mine = {path: data for path, data in self._files.items() if path.count("/") == glob.count("/") and fnmatch.fnmatchcase(path, glob)}
         if isinstance(found, Unavailable):
             return tuple(sorted(path for path, data in mine.items() if data is not None)) if mine else found
         return tuple(sorted({*(path for path in found if self._files.get(path, b"") is not None), *(path for path, data in mine.items() if data is not None)}))
 
     def stat(self, path: str) -> FileInfo | Unavailable:
-        found = self._host.stat(path)
+        found = self.inner.stat(path)
         if path not in self._files:
             return found
         data = self._files[path]
@@ -64,27 +55,9 @@ class Overlay:
 
     def resolve(self, path: str) -> str | Unavailable:
         if self._files.get(path) is not None:
-            found = self._host.resolve(path)
+            found = self.inner.resolve(path)
             return path if isinstance(found, Unavailable) else found
-        return self._host.resolve(path)
-
-    def run(self, argv: Sequence[str], timeout: float = RUN_TIMEOUT, env: Mapping[str, str] | None = None) -> Output | Unavailable:
-        return self._host.run(argv, timeout, env)
-
-    def processes(self) -> tuple[Process, ...] | Unavailable:
-        return self._host.processes()
-
-    def environ(self, pid: int) -> Mapping[str, str] | Unavailable:
-        return self._host.environ(pid)
-
-    def listening(self) -> tuple[Listener, ...] | Unavailable:
-        return self._host.listening()
-
-    def now(self) -> datetime:
-        return self._host.now()
-
-    def boot_id(self) -> str | Unavailable:
-        return self._host.boot_id()
+        return self.inner.resolve(path)
 
 
 __all__ = ["Overlay"]

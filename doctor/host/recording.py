@@ -33,6 +33,7 @@ from doctor.host.snapshot import (
     run_question,
     unavailable_to_json,
 )
+from doctor.host.wrapped import WrappedHost
 
 T = TypeVar("T")
 
@@ -55,11 +56,11 @@ class Store(Protocol):
     def append(self, name: str, line: str) -> None: ...
 
 
-class RecordingHost:
+class RecordingHost(WrappedHost):
     """Wraps `host` and writes its answers to `store`, or below that folder, which is made or must be empty; raises `FolderNotEmptyError` otherwise."""
 
     def __init__(self, host: Host, store: Store | pathlib.Path) -> None:
-        self._host = host
+        super().__init__(host)
         self._store = FolderStore(store) if isinstance(store, pathlib.Path) else store
         self._answers: dict[str, object] = {}
         self._lock = threading.Lock()
@@ -75,57 +76,49 @@ class RecordingHost:
         self._store.write(MANIFEST, json.dumps(manifest, indent=1))
         self._store.write(RECORDS, "")
 
-    @property
-    def label(self) -> str:
-        return self._host.label
-
-    @property
-    def live(self) -> bool:
-        return self._host.live
-
     def read(self, path: str, limit: int = READ_LIMIT, tail: bool = False) -> str | Unavailable:
         return self._ask(
-            question("read", path, limit, tail), lambda: self._host.read(path, limit, tail), lambda text: self._keep_text(path, text, limit)
+            question("read", path, limit, tail), lambda: self.inner.read(path, limit, tail), lambda text: self._keep_text(path, text, limit)
         )
 
     def read_raw(self, path: str, limit: int, offset: int = 0) -> bytes | Unavailable:
         key = question("read_raw", path, limit, offset)
-        return self._ask(key, lambda: self._host.read_raw(path, limit, offset), lambda data: self._keep_raw(key, data))
+        return self._ask(key, lambda: self.inner.read_raw(path, limit, offset), lambda data: self._keep_raw(key, data))
 
     def list(self, glob: str) -> tuple[str, ...] | Unavailable:
-        return self._ask(question("list", glob), lambda: self._host.list(glob), lambda paths: {"paths": [*paths]})
+        return self._ask(question("list", glob), lambda: self.inner.list(glob), lambda paths: {"paths": [*paths]})
 
     def stat(self, path: str) -> FileInfo | Unavailable:
-        return self._ask(question("stat", path), lambda: self._host.stat(path), lambda info: {"info": info_to_json(info)})
+        return self._ask(question("stat", path), lambda: self.inner.stat(path), lambda info: {"info": info_to_json(info)})
 
     def resolve(self, path: str) -> str | Unavailable:
-        return self._ask(question("resolve", path), lambda: self._host.resolve(path), lambda resolved: {"text": resolved})
+        return self._ask(question("resolve", path), lambda: self.inner.resolve(path), lambda resolved: {"text": resolved})
 
     def run(self, argv: Sequence[str], timeout: float = RUN_TIMEOUT, env: Mapping[str, str] | None = None) -> Output | Unavailable:
         folder = command_folder(argv, env)
         return self._ask(
-            run_question(argv, env), lambda: self._host.run(argv, timeout, env), lambda output: self._keep_output(folder, output)
+            run_question(argv, env), lambda: self.inner.run(argv, timeout, env), lambda output: self._keep_output(folder, output)
         )
 
     def processes(self) -> tuple[Process, ...] | Unavailable:
         return self._ask(
-            question("processes"), self._host.processes, lambda found: self._keep_json("processes.json", [*map(process_to_json, found)])
+            question("processes"), self.inner.processes, lambda found: self._keep_json("processes.json", [*map(process_to_json, found)])
         )
 
     def environ(self, pid: int) -> Mapping[str, str] | Unavailable:
         name = f"environ/{int(pid)}.json"
-        return self._ask(question("environ", pid), lambda: self._host.environ(pid), lambda env: self._keep_json(name, dict(env)))
+        return self._ask(question("environ", pid), lambda: self.inner.environ(pid), lambda env: self._keep_json(name, dict(env)))
 
     def listening(self) -> tuple[Listener, ...] | Unavailable:
-        return self._ask(question("listening"), self._host.listening, lambda found: {"listeners": [*map(listener_to_json, found)]})
+        return self._ask(question("listening"), self.inner.listening, lambda found: {"listeners": [*map(listener_to_json, found)]})
 
     def now(self) -> datetime:
-        answer = self._ask(question("now"), self._host.now, lambda now: {"text": now.isoformat()})
+        answer = self._ask(question("now"), self.inner.now, lambda now: {"text": now.isoformat()})
         assert isinstance(answer, datetime)  # a clock is never unavailable
         return answer
 
     def boot_id(self) -> str | Unavailable:
-        return self._ask(question("boot_id"), self._host.boot_id, lambda text: {"text": text})
+        return self._ask(question("boot_id"), self.inner.boot_id, lambda text: {"text": text})
 
     def _ask(self, key: str, ask: Callable[[], T | Unavailable], keep: Callable[[T], Json]) -> T | Unavailable:
         with self._lock:
@@ -144,7 +137,7 @@ class RecordingHost:
         return answer
 
     def _keep_text(self, path: str, text: str, limit: int) -> Json:
-        info = self._host.stat(path)
+        info = self.inner.stat(path)
         # Only of a file that tells its size is it known that the text is all of it; then it also answers for other limits.
         whole = isinstance(info, FileInfo) and 0 < info.size <= limit
         for name in (file_name(path), "files/.hashed/" + digest(path), "files/.hashed/" + digest(f"{path}\0{text}")):

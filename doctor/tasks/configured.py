@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import date
@@ -18,6 +17,7 @@ import click
 from doctor.locale import Speak
 from doctor.tasks import Options, Refused
 from doctor.text import clean
+from doctor.wholefile import whole_file
 
 if TYPE_CHECKING:
     from doctor.config import Config
@@ -113,16 +113,8 @@ def replace_file(path: str, text: str, mode: int = 0o666) -> None:
     target = os.path.realpath(path)
     mask = os.umask(0)
     os.umask(mask)
-    handle, temporary = tempfile.mkstemp(dir=os.path.dirname(target), prefix=".doctor-")
-    try:
-        with open(handle, "w", encoding="utf-8", errors="replace") as stream:
-            stream.write(text)
-        os.chmod(temporary, mode & ~mask)
-        os.replace(temporary, target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
+    with whole_file(target, mode & ~mask) as file:
+        file.write(text.encode("utf-8", "replace"))
 
 
 __all__ = ["configuration", "output_files", "policy_of", "replace_file", "today", "write_all"]

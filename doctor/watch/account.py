@@ -27,6 +27,9 @@ _WHO = {
     "worker": "the worker processes (VLLM::Worker)", "engine": "the EngineCore process", "api": "the API server process", "mooncake": "the mooncake process",
     "proxy": "the proxy process in front of vLLM",
 }  # fmt: skip
+_CACHE = re.compile(r"--mm[-_](?:pre)?processor[-_]cache[-_]gb[ =](\d{1,6}(?:\.\d{1,6})?)(?!\S)")
+MOST_CACHE = 1024.0
+"""GiB beyond which a bound says nothing."""
 _COUNTED = {"fds": "Open files", "threads": "Threads"}
 _ENDS = {"host": "the memory of the host", "cgroup": "the memory limit of the container", "hbm": "the memory of the NPU", "shm": "the space of /dev/shm"}
 
@@ -57,6 +60,19 @@ def _without_secrets(argv: Sequence[str]) -> list[str]:
         kept.append("***" if hide and not word.startswith("-") else f"{name}=***" if secret and equals else word)
         hide = secret and not equals or (hide and not word.startswith("-"))
     return kept
+
+
+def caps(lines: Sequence[str]) -> dict[str, float]:
+    """Bytes that a cache of unknown filling may take in a process, by class, where a command line of `about` says so: multimodal inputs.
+
+    Both the API server and the engine core may hold them; several servers: the largest.
+    """
+    found: dict[str, float] = {}
+    for line in lines:
+        for match in _CACHE.finditer(line) if line.startswith("$ ") else ():
+            for role in ("api", "engine"):
+                found[role] = max(found.get(role, 0.0), min(float(match[1]), MOST_CACHE) * 1024 * MIB)
+    return found
 
 
 def account(lines: Sequence[str], found: Iterable[Group], kinds: dict[int, Kinds], log: Sequence[str], *, stalled: bool, settings: Settings = Settings()) -> str:  # noqa: B008 - frozen
@@ -126,4 +142,4 @@ def _plain(label: str) -> str:
     return re.sub(r"[^\w:./@-]", "_", label)[:60]
 
 
-__all__ = ["about", "account"]
+__all__ = ["about", "account", "caps"]

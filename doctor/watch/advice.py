@@ -46,6 +46,9 @@ def _steps(group: Group, kinds: Mapping[int, Kinds], least: str) -> Iterator[Adv
     if worst.trend.why == "load_rises":
         yield Advice("next_equal_load")
         return
+    if worst.trend.why == "within_cache":
+        yield Advice("next_cache")
+        return
     if group.verdict is Verdict.SUSPECT:
         yield Advice("next_longer", {"least": least})
     if group.quantity == "private":

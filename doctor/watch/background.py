@@ -12,11 +12,16 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from doctor.statehome import newest_smoke, watches
 from doctor.text import clean_line
+from doctor.wholefile import whole_file
+
+state_folder = watches
+"""Where samples and the pid file are kept."""
 
 SETTLE = 2.0
 """Seconds in which a start that fails shows itself."""
@@ -47,19 +52,6 @@ def prune(folder: Path) -> None:
         for old in (path, path.with_name(path.name + ".1")):
             with contextlib.suppress(OSError):
                 old.unlink(missing_ok=True)
-
-
-def state_folder(environ: Mapping[str, str], euid: int) -> Path:
-    """Where samples and the pid file are kept: below XDG_STATE_HOME where that is set, else /var/lib for root and ~/.local/state for others."""
-    base = environ.get("XDG_STATE_HOME", "")
-    if not base.startswith("/"):
-        base = "/var/lib" if euid == 0 else os.path.expanduser("~/.local/state")
-    return Path(base) / "ascend-doctor" / "watch"
-
-
-def newest_smoke(environ: Mapping[str, str], euid: int) -> Path:
-    """Where the result of the newest smoke test is kept, beside the folder of the watches."""
-    return state_folder(environ, euid).parent / "smoke" / "newest.json"
 
 
 def start_ticks(pid: int) -> int | None:
@@ -105,9 +97,8 @@ def start(folder: Path, samples: Path, arguments: Sequence[str], settings: tuple
         lines = talk.read_text(encoding="utf-8", errors="replace").strip().splitlines()
         return clean_line(lines[0] if lines else f"exit {child.returncode}")[:300]
     found = Running(child.pid, ticks, time.time(), str(samples), settings)
-    part = folder / f"watch.pid.{os.getpid()}"
-    part.write_text(json.dumps(asdict(found)), encoding="utf-8")
-    os.replace(part, folder / "watch.pid")
+    with whole_file(str(folder / "watch.pid"), 0o644) as file:
+        file.write(json.dumps(asdict(found)).encode())
     return found
 
 
@@ -147,4 +138,4 @@ def unit(arguments: Sequence[str]) -> str:
     )
 
 
-__all__ = ["Running", "prune", "recorded", "running", "start", "start_ticks", "state_folder", "stop", "unit"]
+__all__ = ["Running", "newest_smoke", "prune", "recorded", "running", "start", "start_ticks", "state_folder", "stop", "unit"]

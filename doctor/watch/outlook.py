@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from doctor.watch.history import Judged, headroom
@@ -39,6 +39,19 @@ class Group:
         return max(self.members, key=lambda each: (each.trend.verdict.rank, each.trend.slope))
 
 
+def within_caches(judged: Sequence[Judged], caps: Mapping[str, float]) -> tuple[Judged, ...]:
+    """Leaks that may still be a cache filling in a straight line, since all their growth fits what the command line lets a cache take: suspects.
+
+    `caps`: bytes by class.
+    """
+
+    def fits(each: Judged) -> bool:
+        grown = max((value for _, value in each.trend.envelope), default=0.0) - min((value for _, value in each.trend.envelope), default=0.0)
+        return each.key.quantity == "private" and each.trend.verdict is Verdict.LEAK and 0 < grown <= caps.get(each.role, 0.0)
+
+    return tuple(replace(each, trend=replace(each.trend, verdict=Verdict.SUSPECT, why="within_cache")) if fits(each) else each for each in judged)
+
+
 def with_ends(judged: Sequence[Judged], last: Sample, settings: Settings) -> tuple[Judged, ...]:
     """Each trend that grows with the time until what it grows in is used up; several that share it use it up together."""
     shared = sum(each.trend.slope for each in judged if each.trend.verdict.bad and each.alive and each.key.quantity in ("private", "shmem", "shm"))
@@ -54,7 +67,7 @@ def _ended(each: Judged, last: Sample, settings: Settings, shared: float, high: 
     together = what in ("host", "cgroup")
     slope, fast = (shared, high) if together else (each.trend.slope, max(each.trend.high, each.trend.slope))
     left = amount / slope * HOUR
-    critical = left < settings.soon and each.trend.why != "load_rises"
+    critical = left < settings.soon and each.trend.why not in ("load_rises", "within_cache")
     trend = replace(each.trend, seconds_left=left, seconds_left_low=amount / fast * HOUR, ends=what, verdict=Verdict.CRITICAL if critical else each.trend.verdict)
     return replace(each, trend=trend)
 
@@ -109,4 +122,4 @@ def _shape(bad: list[Judged], members: list[Judged]) -> str:
     return "all" if alike else "one" if len(bad) == 1 else "some"
 
 
-__all__ = ["Group", "groups", "with_ends"]
+__all__ = ["Group", "groups", "with_ends", "within_caches"]

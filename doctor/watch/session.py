@@ -17,12 +17,12 @@ from doctor.finding import Basis, Confidence, Evidence, Finding, Outcome, Severi
 from doctor.finding import Verdict as RuleVerdict
 from doctor.logscan.scan import Chunk
 from doctor.rulebook import Rulebook
-from doctor.watch.account import account
+from doctor.watch.account import account, caps
 from doctor.watch.advice import Advice, advice, restart_hours
 from doctor.watch.amounts import counted, span
 from doctor.watch.history import History, Judged, Key, Pages
 from doctor.watch.judge import Settings, Verdict
-from doctor.watch.outlook import Group, groups, with_ends
+from doctor.watch.outlook import Group, groups, with_ends, within_caches
 from doctor.watch.pressure import Pressure, Signal
 from doctor.watch.sample import Sample
 from doctor.watch.smaps import Kinds, from_event
@@ -143,7 +143,8 @@ class Session:
         """All verdicts as of now; tells the listener those that changed."""
         if self.history.last is None or self._judged_at == self.history.count:
             return self._judged
-        self._judged = with_ends(self.history.judged(self.settings), self.history.last, self.settings)
+        found = within_caches(self.history.judged(self.settings), caps(self.about))
+        self._judged = with_ends(found, self.history.last, self.settings)
         self._judged_at, self._judged_uptime = self.history.count, self.history.last.uptime
         for each in self._judged:
             if self._known.get(each.key) is not each.trend.verdict:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
 from doctor.watch.judge import HOUR
 from doctor.watch.session import Result
+from doctor.wholefile import whole_file
 
 _HELP = (
     ("ascend_doctor_watch_verdict", "0 too short, 1 no leak, 2 suspect, 3 leak, 4 critical, by process class and quantity"),
@@ -57,13 +57,8 @@ def _escaped(text: str) -> str:
 
 def write_whole(path: Path, text: str) -> None:
     """Replaces a file by this text. Raises OSError where that cannot be done."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        part.write_text(text, encoding="utf-8")
-        part.chmod(0o644)
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
+    with whole_file(str(path), 0o644) as file:
+        file.write(text.encode("utf-8"))
 
 
 __all__ = ["exposition", "write_whole"]

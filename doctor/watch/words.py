@@ -57,6 +57,9 @@ WORDS: Mapping[str, Words] = {
     "why_small": Words("rises too little to matter", "上升幅度可忽略"),
     "why_flattens": Words("rose and levels off (a cache that filled, warm-up)", "上升后趋于平稳（缓存填满或预热）"),
     "why_steps": Words("rose in a few steps (new largest requests, memory kept after bursts)", "只有少数几次台阶式上升（更大的请求，或突发后保留的内存）"),
+    "why_within_cache": Words(
+        "all of it fits the cache of multimodal inputs (--mm-processor-cache-gb), which may still be filling", "增长量仍在多模态输入缓存（--mm-processor-cache-gb）的上限之内，可能只是缓存还在填充"
+    ),
     "why_load_rises": Words("rises together with the load; repeat it at equal load", "与负载同步上升；请在负载稳定时重测"),
     "why_short": Words("the window after the warm-up is too short", "预热之后的观察时间太短"),
     "why_few": Words("too few samples after the warm-up", "预热之后的采样点太少"),
@@ -182,6 +185,10 @@ WORDS: Mapping[str, Words] = {
     "pages": Words(
         "/metrics: {late} of {samples} samples had to do without an answer in time, {failed} got none; the oldest answer waited for took {oldest}. Processes were sampled all the same.",
         "/metrics：{samples} 次采样中有 {late} 次未及时收到应答，{failed} 次请求失败；最长等待 {oldest}。进程采样不受影响。",
+    ),
+    "next_cache": Words(
+        "Watch on until the growth exceeds --mm-processor-cache-gb: what still rises then is no cache. Sooner: repeat with --mm-processor-cache-gb 0.",
+        "继续观察，直到增长超过 --mm-processor-cache-gb：此后仍在上升就不是缓存。想更快得到结论：用 --mm-processor-cache-gb 0 重测。",
     ),
     "next_longer": Words("Watch longer: {least} after the warm-up decide between a cache that fills and a leak.", "延长观察：预热之后需 {least} 才能区分缓存填充与泄漏。"),
     "next_restart": Words("Until the cause is removed: restart the replicas in turn every {hours} h (half of the time that is left), drained, at a quiet hour.", "在根因消除前：每 {hours} 小时（剩余时间的一半）在低峰期摘流并依次重启副本。"),

@@ -259,3 +259,22 @@ def test_names_from_outside_are_escaped() -> None:
         session.add(Sample(30.0 * step, 30.0 * step, processes=(bad,), log=LogSample()))
     assert "<script>" not in plot(session, room_speaker(WORDS, "en"))
     assert "\n</text>" not in exposition(session.result())
+
+
+def test_growth_within_the_bound_of_a_known_cache_is_a_suspicion_only() -> None:
+    line = "$ vllm serve m --mm-processor-cache-gb 8"
+    group = next(group for group in watched(grows={1: GIB}, about=(line,)).groups() if group.role == "api" and group.quantity == "private")
+    assert (group.verdict, group.worst.trend.why) == (Verdict.SUSPECT, "within_cache")
+    result = watched(grows={1: GIB}, about=(line,)).result()
+    assert [step.key for step in result.advice] == ["next_cache"] and result.worst is Severity.NOTE
+    others: tuple[tuple[dict[int, float], tuple[str, ...]], ...] = (({1: 3 * GIB}, (line,)), ({1: GIB}, ()), ({1: GIB}, ("$ vllm serve m --mm-processor-cache-gb 0",)), ({3: GIB}, (line,)), ({1: GIB}, (line.replace(" 8", " x"),)))
+    for grows, about in others:
+        found = {group.verdict for group in watched(grows=grows, about=about).groups() if group.verdict.bad}
+        assert found == {Verdict.LEAK}, (grows, about)
+
+
+def test_a_cache_that_would_fill_memory_is_told_with_its_end() -> None:
+    host = HostSample(available=4 * GIB)
+    found = watched(grows={1: GIB}, about=("$ vllm serve m --mm-processor-cache-gb 64",), host=host).groups()
+    trend = next(group for group in found if group.role == "api" and group.quantity == "private").worst.trend
+    assert trend.why == "within_cache" and trend.seconds_left is not None

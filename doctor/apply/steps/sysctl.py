@@ -13,7 +13,7 @@ from doctor.apply.change import Change
 from doctor.apply.filechange import FileChange
 from doctor.apply.kernelchange import KernelChange
 from doctor.apply.kind import Context
-from doctor.apply.looking import blocked_step, in_container, missing_values, needs_root, text_of
+from doctor.apply.looking import blocked_step, needs_root, refused_setting, text_of
 from doctor.apply.plan import Effect, Needs, Note, StepPlan
 from doctor.apply.sysctlorder import CONF, Order, Setter, order
 from doctor.facts.kernel import sysctl_path
@@ -34,12 +34,10 @@ class SysctlKind:
 
     def plan(self, key: str, action: SetSysctl, context: Context) -> StepPlan:
         title = Words(f"Set {action.key} to {action.value}", f"把 {action.key} 设为 {action.value}")
-        if why := missing_values(action):
-            return blocked_step(key, action, title, why)
-        if not _KEY.fullmatch(action.key) or ".." in action.key or not _VALUE.fullmatch(action.value):
-            return blocked_step(key, action, title, Words(f"{action.key!r} is no sysctl", f"{action.key!r} 不是 sysctl 参数"))
-        if context.contained:
-            return blocked_step(key, action, title, in_container(), _host_commands(action))
+        fits = bool(_KEY.fullmatch(action.key) and ".." not in action.key and _VALUE.fullmatch(action.value))
+        wrong = None if fits else Words(f"{action.key!r} is no sysctl", f"{action.key!r} 不是 sysctl 参数")
+        if refused := refused_setting(key, action, title, context, wrong, lambda: _host_commands(action)):
+            return refused
         running = _running(context, action.key)
         if isinstance(running, Words):
             return blocked_step(key, action, title, running)

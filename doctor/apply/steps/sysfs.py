@@ -11,7 +11,7 @@ from doctor.apply.change import Change
 from doctor.apply.filechange import FileChange
 from doctor.apply.kernelchange import KernelChange, chosen
 from doctor.apply.kind import Context
-from doctor.apply.looking import blocked_step, in_container, missing_values, needs_root, text_of
+from doctor.apply.looking import blocked_step, needs_root, refused_setting, text_of
 from doctor.apply.plan import Disturbed, Effect, Needs, Note, StepPlan
 from doctor.apply.users import servers
 from doctor.fix import SetSysfs
@@ -34,12 +34,10 @@ class SysfsKind:
 
     def plan(self, key: str, action: SetSysfs, context: Context) -> StepPlan:
         title = Words(f"Set {action.path} to {action.value}", f"把 {action.path} 设为 {action.value}")
-        if why := missing_values(action):
-            return blocked_step(key, action, title, why)
-        if not _PATH.fullmatch(action.path) or ".." in action.path or not _VALUE.fullmatch(action.value):
-            return blocked_step(key, action, title, Words(f"{action.path!r} is no setting below /sys", f"{action.path!r} 不是 /sys 下的设置"))
-        if context.contained:
-            return blocked_step(key, action, title, in_container(), _host_commands(action))
+        fits = bool(_PATH.fullmatch(action.path) and ".." not in action.path and _VALUE.fullmatch(action.value))
+        wrong = None if fits else Words(f"{action.path!r} is no setting below /sys", f"{action.path!r} 不是 /sys 下的设置")
+        if refused := refused_setting(key, action, title, context, wrong, lambda: _host_commands(action)):
+            return refused
         running = _running(context.host, action) if context.live else {}
         if isinstance(running, Words):
             return blocked_step(key, action, title, running)
