@@ -17,7 +17,7 @@ from doctor.host import Host
 from doctor.logscan.literals import required
 from doctor.logscan.scan import Chunk, Scan, Scanner
 from doctor.record import dataclass
-from doctor.rule import Rule
+from doctor.rule import Role, Rule
 from doctor.rulebook import Rulebook, patterns_of
 
 if TYPE_CHECKING:
@@ -111,8 +111,13 @@ def _finish(
     for problem in book.problems:
         verdicts.append(Verdict(problem.name, Outcome.BROKEN, problem.why))
     causes = diagnosis.diagnose(verdicts, book.rules)
-    known = explained((cause.finding.basis, cause.finding.severity) for cause in causes)
+    # "The engine died" alone is no answer: what it died of stands before it, and may be what no rule knows.
+    known = explained((cause.finding.basis, cause.finding.severity) for cause in causes if cause.rule.role is not Role.SYMPTOM)
     unexplained = None if known else first_error(scan)
+    if unexplained is not None and (unexplained.evidence.source, unexplained.evidence.line) in {
+        (item.source, item.line) for cause in causes for finding in (cause.finding, *cause.symptoms) for item in finding.evidence
+    }:
+        unexplained = None  # a rule tells it already
     return Examination(kind, label, sets[0].facts, sets, tuple(verdicts), causes, book, scan, time.perf_counter() - start, unexplained)
 
 

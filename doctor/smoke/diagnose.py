@@ -12,6 +12,7 @@ from doctor.examine import Selection, examine_host
 from doctor.finding import Basis, Confidence, Severity
 from doctor.host import Host
 from doctor.logscan.sources import text_chunk
+from doctor.rule import Role
 from doctor.rulebook import Rulebook
 from doctor.smoke import account
 from doctor.smoke.child import Ended, How
@@ -57,7 +58,8 @@ def _told(step: str, ended: Ended) -> Iterator[str]:
 
 
 def _shown(cause: Cause) -> bool:
-    return cause.finding.basis is not Basis.FACTS and cause.finding.severity is Severity.FAIL
+    """Told by the output, and more than what follows from something else ("the engine died")."""
+    return cause.rule.role is not Role.SYMPTOM and cause.finding.basis is not Basis.FACTS and cause.finding.severity is Severity.FAIL
 
 
 def _belongs(cause: Cause, step: str, device: str) -> bool:

@@ -25,3 +25,11 @@ def test_json() -> None:
     error = json.loads(run("--json"))["first_error"]
     assert (error["type"], error["evidence"]["line"], error["others"]) == ("my.package.WidgetError", 3, 1)
     assert [code["code"] for code in error["codes"]] == ["107000"]
+
+
+def test_an_engine_that_merely_died_is_no_answer() -> None:
+    """The symptom is told, and the error before it that no rule knows."""
+    log = LOG + "vllm.v1.engine.exceptions.EngineDeadError: EngineCore encountered an issue. See stack trace (above) for the root cause.\n"
+    argv = [sys.executable, "-m", "doctor", "log", "-", "--only", "serving"]
+    told = subprocess.run(argv, input=log, capture_output=True, text=True, timeout=60, check=False).stdout
+    assert "serving-engine-core-died" in told and "standard input:3  my.package.WidgetError: the widget is bent" in told
