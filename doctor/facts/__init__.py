@@ -17,7 +17,7 @@ from doctor.record import dataclass
 
 T = TypeVar("T")
 
-AREAS = ("machine", "kernel", "driver", "npu", "cann", "target", "vllm", "container", "network", "model", "processes", "profile", "memcheck", "neighbours", "startup", "rank_table", "leftovers", "custom_ops", "rights")
+AREAS = ("machine", "kernel", "driver", "npu", "cann", "target", "vllm", "container", "network", "model", "processes", "profile", "memcheck", "neighbours", "startup", "rank_table", "leftovers", "custom_ops", "rights", "beside", "pools")
 """The modules of this package that provide facts."""
 
 

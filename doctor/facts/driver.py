@@ -40,6 +40,14 @@ class Firmware:
 
 
 @dataclass(frozen=True)
+class DriverTopology:
+    """Whether the driver's folder `topo` is there, which the 950 needs for more than one card."""
+
+    there: bool
+    source: str
+
+
+@dataclass(frozen=True)
 class DriverInstall:
     """What the disk says about the driver's installation.
 
@@ -193,7 +201,16 @@ def read_driver_install(host: Host, facts: Facts) -> DriverInstall | Unavailable
     )
 
 
+def _read_topology(host: Host, facts: Facts) -> DriverTopology | Unavailable:
+    root = "/usr/local/Ascend/driver"
+    libraries, topology = host.stat(f"{root}/lib64"), host.stat(f"{root}/topo")
+    if isinstance(libraries, Unavailable):
+        return libraries
+    return DriverTopology(not isinstance(topology, Unavailable), f"{root}/topo")
+
+
 PROVIDERS: tuple[Provider[Any], ...] = (
+    Provider(DriverTopology, _read_topology),
     Provider(Driver, read_driver),
     Provider(Firmware, read_firmware),
     Provider(DriverInstall, read_driver_install),
