@@ -9,7 +9,7 @@ from typing import Any
 from doctor.apply.change import Change
 from doctor.apply.filechange import FileChange
 from doctor.apply.kind import Context
-from doctor.apply.looking import blocked_step, in_container, missing_values, needs_root, text_of
+from doctor.apply.looking import blocked_step, needs_root, refused_setting, text_of
 from doctor.apply.plan import Effect, Needs, Note, StepPlan
 from doctor.apply.units import drop_ins, settings, unit_of
 from doctor.fix import SystemdDropIn
@@ -28,12 +28,10 @@ class SystemdKind:
     def plan(self, key: str, action: SystemdDropIn, context: Context) -> StepPlan:
         told = ", ".join(f"{name}={value}" for name, value in action.service.items())
         title = Words(f"Set {told} in the systemd unit of the server", f"在服务的 systemd 单元中设置 {told}")
-        if why := missing_values(action):
-            return blocked_step(key, action, title, why)
-        if not all(_SETTING.fullmatch(name) and "\n" not in value for name, value in action.service.items()):
-            return blocked_step(key, action, title, Words("a setting is not understood", "设置项无法识别"))
-        if context.contained:
-            return blocked_step(key, action, title, in_container())
+        fits = all(_SETTING.fullmatch(name) and "\n" not in value for name, value in action.service.items())
+        wrong = None if fits else Words("a setting is not understood", "设置项无法识别")
+        if refused := refused_setting(key, action, title, context, wrong, tuple):
+            return refused
         unit = unit_of(context, action.unit)
         if not unit:
             return blocked_step(key, action, title, no_unit())
