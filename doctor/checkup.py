@@ -54,10 +54,8 @@ def run(rules: Iterable[Rule], sets: Sequence[FactSet], scan: Scan) -> Iterator[
 
 def judge(rule: Rule, sets: Sequence[FactSet], scan: Scan) -> Verdict:
     """One rule's verdict over all fact sets."""
-    if rule.by_log_only and not any(pattern in scan.hits for pattern in rule.deciding):
-        return Verdict(rule.id, Outcome.CLEAR) if scan.lines else Verdict(rule.id, Outcome.SKIPPED, NO_LOG)
-    if unknown := _all_unknown(rule, sets, scan):
-        return Verdict(rule.id, Outcome.SKIPPED, "; ".join(unknown))
+    if (known := _without_looking(rule, sets, scan)) is not None:
+        return known
     start = time.perf_counter()
     findings: list[Finding] = []
     missing: list[str] = []
@@ -83,12 +81,18 @@ def judge(rule: Rule, sets: Sequence[FactSet], scan: Scan) -> Verdict:
     return Verdict(rule.id, Outcome.SKIPPED, "; ".join(dict.fromkeys(missing)) or "nothing to look at", seconds)
 
 
-def _all_unknown(rule: Rule, sets: Sequence[FactSet], scan: Scan) -> list[str]:
-    """What is missing, where a text tells none of the rule's facts and none of its lines: known without looking into the rule."""
-    facts, names = sets[0].facts, rule.undecided_without
-    if not names or not scan.lines or not isinstance(facts, FixedFacts) or facts.names & set(names) or any(pattern in scan.hits for pattern in rule.deciding):
-        return []
-    return [str(facts.unknown(name)) for name in names]
+def _without_looking(rule: Rule, sets: Sequence[FactSet], scan: Scan) -> Verdict | None:
+    """The verdict where no line decides and none of the facts is known that the rule asks for: known without looking into the rule."""
+    silent = rule.silent
+    if silent is None or any(pattern in scan.hits for pattern in rule.deciding):
+        return None
+    asked, missing = silent
+    if not asked:
+        return Verdict(rule.id, Outcome.CLEAR) if scan.lines else Verdict(rule.id, Outcome.SKIPPED, NO_LOG)
+    facts = sets[0].facts
+    if not scan.lines or not isinstance(facts, FixedFacts) or not facts.names.isdisjoint(asked):
+        return None
+    return Verdict(rule.id, Outcome.SKIPPED, "; ".join(missing)) if missing else Verdict(rule.id, Outcome.CLEAR)
 
 
 def _telling(answers: Sequence[_Answer], ways: Sequence[_Way]) -> list[_Answer]:

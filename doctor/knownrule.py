@@ -14,7 +14,7 @@ from typing import Any
 from doctor import causefile
 from doctor.finding import Severity
 from doctor.record import dataclass
-from doctor.rule import Role, Rule
+from doctor.rule import Role, Rule, Silent
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Known:
     role: str
     formerly: tuple[str, ...]
     by_log_only: bool
-    undecided_without: tuple[str, ...]
+    silent: Silent | None
     deciding: tuple[str, ...]
     plain: bytes
     literals: bytes
@@ -63,9 +63,9 @@ class KnownRule(Rule):
         return known.deciding if known else super().deciding
 
     @property
-    def undecided_without(self) -> tuple[str, ...]:
+    def silent(self) -> Silent | None:
         known: Known | None = self.__dict__.get("_known")
-        return known.undecided_without if known else ()
+        return known.silent if known else super().silent
 
 
 class _Later:

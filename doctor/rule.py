@@ -12,6 +12,9 @@ from doctor.fix import Fix
 from doctor.record import dataclass
 from doctor.words import Words
 
+Silent = tuple[tuple[str, ...], tuple[str, ...]]
+"""Names of the fact types that a rule asks for, and what it tells as missing without them; nothing: it is clear."""
+
 
 class Role(enum.Enum):
     """Where a finding stands in a chain of causes."""
@@ -112,9 +115,9 @@ class Rule:
         return self.logic is None and self.decisions != () and all(decision.signature is not None for decision in self.decisions)
 
     @property
-    def undecided_without(self) -> tuple[str, ...]:
-        """Names of fact types: where none of them is known and no pattern matched, nothing decides the rule. (): that has to be tried."""
-        return ()
+    def silent(self) -> Silent | None:
+        """What is said where no line decides and no fact that is asked for is known; None: that has to be tried."""
+        return ((), ()) if self.by_log_only else None
 
     @property
     def kind(self) -> str:

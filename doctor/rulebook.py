@@ -18,7 +18,8 @@ from types import ModuleType
 from typing import Any
 
 from doctor import __version__, causefile
-from doctor.conditions import compile_condition
+from doctor.conditions import Trace, compile_condition
+from doctor.facts import FixedFacts
 from doctor.fields import field_fact
 from doctor.knownrule import Known, KnownRule, rule_of
 from doctor.logic import LazyLogic, Needs, needs_of
@@ -26,10 +27,11 @@ from doctor.logscan import cache
 from doctor.logscan.literals import required
 from doctor.logscan.signature import Matches
 from doctor.record import dataclass
-from doctor.rule import Rule
+from doctor.rule import Rule, Silent
 from doctor.rulepackage import ENTRY_POINTS, packs_installed, rules_package
 
-CACHE_FORMAT = 6
+CACHE_FORMAT = 8
+NO_FACTS = FixedFacts()
 
 
 @dataclass(frozen=True)
@@ -199,15 +201,15 @@ def _packed(entry: _Entry, content: bytearray) -> list[Any]:
     known, start = entry.known, len(content)
     content += known.plain + known.literals
     places = start, start + len(known.plain), len(content)
-    return [known.severity, known.role, known.formerly, known.by_log_only, known.undecided_without, known.deciding, entry.logic, entry.needs, *places]
+    return [known.severity, known.role, known.formerly, known.by_log_only, known.silent, known.deciding, entry.logic, entry.needs, *places]
 
 
 def _unpacked(name: str, told: Any, content: bytes) -> _Entry | str:
     if isinstance(told, str):
         return told
-    severity, role, formerly, by_log_only, without, deciding, logic, needs, start, middle, end = told
+    severity, role, formerly, by_log_only, silent, deciding, logic, needs, start, middle, end = told
     wanted = None if needs is None else tuple(needs)
-    known = Known(name, severity, role, tuple(formerly), by_log_only, tuple(without), tuple(deciding), content[start:middle], content[middle:end])
+    known = Known(name, severity, role, tuple(formerly), by_log_only, silent, tuple(deciding), content[start:middle], content[middle:end])
     return _Entry(known, logic, wanted)
 
 
@@ -231,21 +233,35 @@ def _parsed(path: Path, name: str) -> _Entry | str:
     needed = {pattern: sorted(found) for pattern, found in literals.items()}
     logic = path.with_name(_module(path.name) + ".py")
     needs = needs_of(logic.read_text(encoding="utf-8")) if logic.is_file() else ()
-    without = _undecided_without(rule, needs)
-    known = Known(name, rule.severity.name, rule.role.value, rule.formerly, rule.by_log_only, without, rule.deciding, marshal.dumps(plain), marshal.dumps(needed))
+    silent = _silent(rule, needs, logic.is_file())
+    known = Known(name, rule.severity.name, rule.role.value, rule.formerly, rule.by_log_only, silent, rule.deciding, marshal.dumps(plain), marshal.dumps(needed))
     return _Entry(known, logic.is_file(), needs)
 
 
-def _undecided_without(rule: Rule, needs: Needs | None) -> tuple[str, ...]:
-    """As `Rule.undecided_without`, in the order in which a verdict tells them as missing."""
-    names: list[str] = []
+def _silent(rule: Rule, needs: Needs | None, logic: bool) -> Silent | None:
+    """As `Rule.silent`: the conditions are tried on no facts at all; logic is not called where it has nothing to see."""
+    asked: list[str] = []
+    answers: list[tuple[bool, tuple[str, ...]]] = []  # of each way to decide: whether it looks at facts, and what is missing
     for decision in rule.decisions:
+        missing: tuple[str, ...] = ()
         if decision.signature is None and decision.when is None:
-            return ()
-        if decision.signature is None and not decision.on_machines:
-            names += [field_fact(name).__name__ for name in compile_condition(decision.when).fields]
-    of_logic = [(kind, optional) for _, kind, optional in needs or () if kind != Matches.__name__]
-    if needs is None or (of_logic and all(optional for _, optional in of_logic)):
-        return ()  # only the logic itself can tell
-    return tuple(dict.fromkeys([*names, *(kind for kind, optional in of_logic if not optional)]))
-
+            return None
+        if decision.signature is None:
+            condition, trace = compile_condition(decision.when), Trace()
+            if condition.evaluate(NO_FACTS, trace):
+                return None
+            asked += [field_fact(name).__name__ for name in condition.fields]
+            missing = tuple(trace.missing)
+        answers.append((decision.signature is None and not decision.on_machines, missing))
+    if logic:
+        if not needs:
+            return None  # only Python can tell
+        kinds = [(kind, optional) for _, kind, optional in needs if kind != Matches.__name__]
+        asked += [kind for kind, _ in kinds]
+        wanted = [kind for kind, optional in kinds if not optional] or ([kind for kind, _ in kinds] if len(kinds) == len(needs) else [])
+        answers.append((bool(kinds), tuple(str(NO_FACTS.unknown(kind)) for kind in wanted)))
+    telling = [missing for facts, missing in answers if facts] or [missing for _, missing in answers]
+    if not telling:
+        return None
+    told = () if () in telling else tuple(dict.fromkeys(reason for _, missing in answers for reason in missing))
+    return tuple(dict.fromkeys(asked)), told

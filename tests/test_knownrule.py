@@ -75,7 +75,7 @@ def test_rules_that_lack_all_their_facts_say_the_same_whether_they_are_looked_in
         short += quick.outcome is Outcome.SKIPPED and "decisions" not in vars(rule)
         whole = judge(replace(rule), sets, scan)
         assert (quick.outcome, quick.why, quick.findings) == (whole.outcome, whole.why, whole.findings), rule.id
-    assert short > 80
+    assert short > 50
 
 
 def test_a_line_that_only_stands_around_another_leaves_a_rule_unlooked_into() -> None:
