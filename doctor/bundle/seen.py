@@ -129,8 +129,7 @@ def texts(seen: Sequence[Seen]) -> Iterator[str]:
 
 def learn(redactor: Redactor, host: Host, seen: Sequence[Seen], more: Sequence[str] = ()) -> None:
     """Teaches the redactor the machine's own names, its secrets, and everything that stands in what was seen."""
-    for kind, names in (("host", _host_names(host)), ("user", _user_names(host))):
-        redactor.learn_names(kind, names)
+    learn_names(redactor, host)
     for each in seen:
         if each.kind == "environ" and isinstance(each.answer, Mapping):
             redactor.mapping(each.answer)
@@ -139,6 +138,12 @@ def learn(redactor: Redactor, host: Host, seen: Sequence[Seen], more: Sequence[s
                 redactor.argv(process.argv)
     redactor.learn((*texts(seen), *more))
     redactor.counts.clear()
+
+
+def learn_names(redactor: Redactor, host: Host) -> None:
+    """What this machine and its users are called."""
+    for kind, names in (("host", _host_names(host)), ("user", _user_names(host))):
+        redactor.learn_names(kind, names)
 
 
 def _host_names(host: Host) -> Iterator[str]:
@@ -272,4 +277,4 @@ class Masked:
         return self._answer
 
 
-__all__ = ["Masked", "Seen", "SeenHost", "learn", "texts"]
+__all__ = ["Masked", "Seen", "SeenHost", "learn", "learn_names", "texts"]

@@ -18,6 +18,8 @@ LAST_LINES = 12
 """Lines of a failed step's output that are shown where no rule explains it."""
 LOAD_POINT = "load, now"
 """Figures that are a curve, not a result."""
+FAILED_OUTPUT, PASSED_OUTPUT = 60, 12
+"""Lines of a step's output in the text that is sent back. What a step that passed on an NPU said is new to everybody too."""
 INDENT = "      "
 _MISSING = re.compile(r"ModuleNotFoundError: No module named '(?P<module>torch|vllm)'")
 """What a wrong interpreter says."""
@@ -163,18 +165,27 @@ def anonymous(text: str, host: str) -> str:
 
 
 def feedback_lines(outcome: Outcome, machine: Iterator[tuple[str, str]], host: str, speak: Speak, language: str) -> Iterator[str]:
-    """What a first user with an NPU sends back: the machine, every figure, every check, the end of what a failed step printed."""
+    """What a first user with an NPU sends back: the machine, every figure, check and note, the end of what each step printed. One block of Markdown."""
     yield speak("report_head")
     yield ""
+    yield "```text"
+    yield from (anonymous(line, host).replace("```", "'''") for line in _feedback(outcome, machine, speak, language))
+    yield "```"
+
+
+def _feedback(outcome: Outcome, machine: Iterator[tuple[str, str]], speak: Speak, language: str) -> Iterator[str]:
     for name, value in machine:
-        yield f"{name}: {anonymous(short(value, 300), host)}"
+        yield f"{name}: {short(value, 300)}"
     plan = outcome.plan
     yield f"level {plan.level}, device {plan.device}, {len(plan.cards)} card(s), exit {outcome.exit_code}, {outcome.seconds:.0f} s"
     for result in outcome.results:
         yield ""
-        yield from (anonymous(line, host) for line in step_lines(result, speak, Style(), language, 1))
-        if result.state is State.FAILED and result.ended:
-            yield "  --"
-            yield from (anonymous("  " + short(line, 300), host) for line in result.ended.output.splitlines()[-60:])
+        yield from step_lines(result, speak, Style(), language, 1)
+        if result.ended is None:
+            continue
+        yield from (INDENT + short(f"{note.name}: {note.detail}", 300) for note in result.ended.notes)
+        shown = FAILED_OUTPUT if result.state is State.FAILED else PASSED_OUTPUT if plan.device == "npu" else 0
+        printed = [line for line in result.ended.output.splitlines() if line.strip()][-shown:] if shown else []
+        yield from ("    | " + short(line, 300) for line in printed)
     yield ""
-    yield anonymous(leftovers_text(outcome.leftovers, speak), host)
+    yield leftovers_text(outcome.leftovers, speak)

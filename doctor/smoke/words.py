@@ -90,7 +90,10 @@ WORDS: Mapping[str, Words] = {
     "verdict_passed": Words("{passed} passed, {skipped} skipped: what was tried works.", "{passed} 通过，{skipped} 跳过：已测试部分正常。"),
     "verdict_failed": Words("{failed} failed, {passed} passed, {skipped} skipped.", "{failed} 失败，{passed} 通过，{skipped} 跳过。"),
     "verdict_stopped": Words("Stopped.", "已停止。"),
-    "report_head": Words("Report of a smoke test, to send back. Names, addresses and paths were left out; look through it before you send it.", "冒烟测试报告，可发回项目。已去除名称、地址与路径；发送前请自行查看。"),
+    "report_head": Words(
+        "Report of a smoke test, to paste into an issue of the project. Secrets, names, addresses, your own paths and models are masked; look through it before you send it.",
+        "冒烟测试报告，可直接粘贴到项目的 issue 中。密钥、主机名与用户名、地址以及您自己的路径和模型名已脱敏；发送前请自行查看。",
+    ),
 }
 
 

@@ -136,6 +136,7 @@ class _Told:
 
 def _answer(options: Options, outcome: Outcome, seen: Seen, host: Host, speak: Speak, feedback: bool) -> Answer:
     from doctor.bundle.results import keep_smoke
+    from doctor.bundle.sendable import sendable
     from doctor.smoke.jsonform import outcome_json
     from doctor.smoke.machine import machine_lines
     from doctor.smoke.text import feedback_lines, outcome_lines
@@ -145,7 +146,7 @@ def _answer(options: Options, outcome: Outcome, seen: Seen, host: Host, speak: S
     if options.as_json:
         return enveloped(options, outcome.exit_code, smoke=told)
     if feedback:
-        lines = feedback_lines(outcome, machine_lines(host, seen), host.label, speak, options.language)
-    else:
-        lines = outcome_lines(outcome, speak, options.style, options.language, options.detail)
-    return Answer("".join(clean(line) + "\n" if feedback else line + "\n" for line in lines), outcome.exit_code)
+        told_back = feedback_lines(outcome, machine_lines(host, seen), host.label, speak, options.language)
+        return Answer(sendable("".join(clean(line) + "\n" for line in told_back), host), outcome.exit_code)
+    lines = outcome_lines(outcome, speak, options.style, options.language, options.detail)
+    return Answer("".join(line + "\n" for line in lines), outcome.exit_code)

@@ -94,13 +94,14 @@ class Bench:
 
     def report(self, outcome: Outcome, seen: Seen, language: str) -> str:
         """The text of `doctor smoke --report`, which can be sent to others."""
+        from doctor.bundle.sendable import sendable
         from doctor.locale import room_speaker
         from doctor.smoke.machine import machine_lines
         from doctor.smoke.text import feedback_lines
         from doctor.smoke.words import WORDS
 
         lines = feedback_lines(outcome, machine_lines(self.host, seen), self.host.label, room_speaker(WORDS, language), language)
-        return "".join(clean(line) + "\n" for line in lines)
+        return sendable("".join(clean(line) + "\n" for line in lines), self.host)
 
 
 def written(text: str, path: Path) -> str:

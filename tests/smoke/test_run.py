@@ -135,6 +135,18 @@ def test_the_text_to_send_back_names_neither_host_nor_path_nor_address() -> None
     assert "chip: 910B3" in text and "bent" in text
 
 
+def test_the_text_to_send_back_is_one_block_that_no_output_can_end() -> None:
+    outcome = ran(step("device", "raise", text="```\n@everyone bent"), device="npu")
+    lines = list(feedback_lines(outcome, iter(()), "bighost7", speaker("zh"), "zh"))
+    assert [line for line in lines if "```" in line] == ["```text", "```"] and lines[-1] == "```"
+
+
+def test_on_an_npu_the_text_to_send_back_tells_what_passed_steps_said_too() -> None:
+    for device, told in (("npu", True), ("cpu", False)):
+        outcome = ran(step("device", "pass", prints="a warning of the first run"), device=device)
+        assert any("a warning of the first run" in line for line in feedback_lines(outcome, iter(()), "h", speaker("en"), "en")) is told
+
+
 def test_what_belongs_to_the_software_stays_readable() -> None:
     line = 'File "/home/u/venv/lib/python3.11/site-packages/torch_npu/__init__.py", line 40 /usr/local/Ascend/cann/lib64/libhccl.so /dev/davinci0'
     assert anonymous(line, "h") == (
