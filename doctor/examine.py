@@ -83,7 +83,17 @@ def examine_host(
     targets = discover(host, python)
     sets = tuple(FactSet(target.python, HostFacts(host, target, shared)) for target in targets) or (FactSet("", shared),)
     rules = selection.chosen(book.rules.values())
-    return _finish("host", host.label, sets, rules, book, _scan(rules, book, chunks), heard, start)
+    return _finish("host", host.label, sets, rules, book, _scan(rules, book, chain(chunks, _printed(host))), heard, start)
+
+
+def _printed(host: Host) -> Iterator[Chunk]:
+    """The logs that a recording's transcript holds."""
+    printed = getattr(host, "printed_logs", None)
+    if printed is not None:
+        from doctor.logscan.sources import text_chunk
+
+        for command, text in printed():
+            yield text_chunk(text, command)
 
 
 def examine_text(label: str, chunks: Iterable[Chunk], book: Rulebook, selection: Selection, size: int = -1, heard: Listener | None = None) -> Examination:

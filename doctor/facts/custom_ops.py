@@ -48,6 +48,14 @@ class OpPackages:
     source: str = ""
 
 
+@dataclass(frozen=True)
+class OpLoading:
+    """Custom packages that CANN does not load: (path, why), why one of "missing", "root" (the folder above `vendors` was named) and "priority"."""
+
+    lost: tuple[tuple[str, str], ...]
+    source: str = ""
+
+
 def operator_types(text: str) -> frozenset[str]:
     """The operators of one list; () for anything else. Never raises."""
     try:
@@ -95,6 +103,29 @@ def _operators(host: Host, package: str, kernel: str) -> frozenset[str] | None:
     return found or None
 
 
-PROVIDERS: tuple[Provider[Any], ...] = (Provider(OpPackages, _read_packages, per_target=True),)
+def _read_loading(host: Host, facts: Facts) -> OpLoading | Unavailable:
+    cann, environment = known(facts.get(Cann)), known(facts.get(Environment))
+    values = environment.values if environment else {}
+    opp = values.get("ASCEND_OPP_PATH") or (f"{cann.active.path}/opp" if cann and cann.active else "")
+    named = [path.rstrip("/") for path in values.get("ASCEND_CUSTOM_OPP_PATH", "").split(":") if path.startswith("/")]
+    if not opp and not named:
+        return Unavailable("custom operators", Why.MISSING, "no CANN in use and no ASCEND_OPP_PATH")
+    lost = [(path, why) for path in named if (why := _fault(host, path))]
+    listed, config = host.list(f"{opp}/vendors/*/op_*") if opp else (), host.read(f"{opp}/vendors/config.ini", 4096) if opp else ""
+    names = {posixpath.basename(posixpath.dirname(path)) for path in ([] if isinstance(listed, Unavailable) else listed)}
+    if isinstance(config, str) and config:
+        loaded = {name.strip() for name in parse_install_info(config).get("load_priority", "").split(",")}
+        lost += [(path, "priority") for name in sorted(names - loaded) if (path := f"{opp}/vendors/{name}") not in named]
+    return OpLoading(tuple(lost[:MOST_PACKAGES]), f"{opp}/vendors/config.ini" if opp else "ASCEND_CUSTOM_OPP_PATH")
 
-__all__ = ["OpPackage", "OpPackages", "PROVIDERS", "operator_types"]
+
+def _fault(host: Host, path: str) -> str:
+    if isinstance(info := host.stat(path), Unavailable):
+        return "missing" if info.why is Why.MISSING else ""
+    inside = host.list(f"{path}/op_*")
+    return "root" if inside == () and not isinstance(host.stat(f"{path}/vendors"), Unavailable) else ""
+
+
+PROVIDERS: tuple[Provider[Any], ...] = (Provider(OpPackages, _read_packages, per_target=True), Provider(OpLoading, _read_loading, per_target=True))
+
+__all__ = ["OpLoading", "OpPackage", "OpPackages", "PROVIDERS", "operator_types"]

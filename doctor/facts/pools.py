@@ -46,6 +46,23 @@ class Counters:
     source: str = "/sys/fs/cgroup/pids.current"
 
 
+@dataclass(frozen=True)
+class ArticleConfig:
+    """A config.py in the folder where the server would be started, with those of the article's settings that it has."""
+
+    path: str
+    keys: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Clock:
+    """Whether the clock was synchronised, by a recorded `timedatectl`."""
+
+    synchronized: bool
+    source: str = "timedatectl"
+
+
+_SETTING = regex(r"^(model|device|quantization|tensor_parallel_size|batch_size|dynamic_batching|prefetch)[ \t]{0,20}=(?!=)", re.MULTILINE)
 _HUB_NAME = regex(r"[A-Za-z0-9][\w.-]{0,95}/[\w.-]{1,95}", re.ASCII)
 _PIDS = (("/sys/fs/cgroup/pids.current", "/sys/fs/cgroup/pids.max"), ("/sys/fs/cgroup/pids/pids.current", "/sys/fs/cgroup/pids/pids.max"))
 _CONNECTIONS = ("/proc/sys/net/netfilter/nf_conntrack_count", "/proc/sys/net/netfilter/nf_conntrack_max")
@@ -97,8 +114,33 @@ def read_counters(host: Host, facts: Facts) -> Counters | Unavailable:
     return found
 
 
+def read_article_config(host: Host, facts: Facts) -> ArticleConfig | Unavailable:
+    environment = facts.get(Environment)
+    if isinstance(environment, Unavailable):
+        return environment
+    work = environment.values.get("PWD", "")
+    for path in dict.fromkeys((f"{work.rstrip('/')}/config.py", "/root/config.py")):
+        text = host.read(path, 64 * KIB)
+        if isinstance(text, str) and text:
+            return ArticleConfig(path, tuple(dict.fromkeys(_SETTING.findall(text))))
+    return ArticleConfig("")
+
+
+def read_clock(host: Host, facts: Facts) -> Clock | Unavailable:
+    if host.live:
+        return Unavailable("timedatectl", Why.NOT_RECORDED, "a running machine is not asked")
+    for command in (("timedatectl",), ("timedatectl", "status"), ("timedatectl", "show")):
+        output = host.run(command)
+        told = None if isinstance(output, Unavailable) else re.search(r"(?:NTPSynchronized|synchronized)\s*[:=]\s*(yes|no)\b", output.stdout)
+        if told:
+            return Clock(told[1] == "yes", " ".join(command))
+    return Unavailable("timedatectl", Why.NOT_RECORDED)
+
+
 PROVIDERS: tuple[Provider[Any], ...] = (
     Provider(MooncakeConfig, read_mooncake, per_target=True),
     Provider(HubModels, read_hub_models, per_target=True),
     Provider(Counters, read_counters),
+    Provider(ArticleConfig, read_article_config, per_target=True),
+    Provider(Clock, read_clock),
 )

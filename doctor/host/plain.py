@@ -97,6 +97,10 @@ class PlainHost:
         """Whether the program was not there when it was called in another way."""
         return any(_says_not_found(output) and _likeness(output.argv[:1], asked[:1]) for output in self._outputs)
 
+    def printed_logs(self) -> tuple[tuple[str, str], ...]:
+        """(command, output) of what prints a log: the kernel's, a journal's, a container's, that of vLLM itself."""
+        return tuple((shlex.join(output.argv), output.stdout) for output in self._outputs if prints_log(output.argv) and not _says_not_found(output))
+
     def processes(self) -> tuple[Process, ...] | Unavailable:
         for output in self._outputs:
             if _is(output, "ps") and (found := tuple(parse_ps(output.stdout, self._uids()))):
@@ -235,6 +239,15 @@ def parse_env(text: str) -> dict[str, str]:
         elif name:
             found[name] += "\n" + line
     return found
+
+
+_LOGS = frozenset({"dmesg", "journalctl", "vllm"})
+
+
+def prints_log(argv: Sequence[str]) -> bool:
+    """Whether a command's output reads as a log. What a script of the user printed is not: its causes stand in the script."""
+    name = os.path.basename(argv[0]) if argv else ""
+    return name in _LOGS or (name in ("docker", "podman", "nerdctl", "kubectl") and "logs" in argv[1:3])
 
 
 _PS_COLUMNS = {"CMD": "args", "COMMAND": "args", "ARGS": "args", "UID": "user", "STAT": "state", "S": "state"}

@@ -7,6 +7,7 @@ import functools
 import json
 from collections.abc import Iterator
 
+from doctor.facts.target import Target
 from doctor.facts.vllm import ServeCommands
 from doctor.finding import Basis, Confidence, Evidence, Hit, Severity
 from doctor.logscan.signature import Matches, evidence_of
@@ -33,7 +34,11 @@ def nearest(name: str, alike: float) -> str | None:
     return found[0] if found else None
 
 
-def judge(matches: Matches, commands: ServeCommands | None) -> Iterator[Hit]:
+OTHERS = frozenset({"ascend-opt", "prefetch-batch", "batch-size", "max-batch-size", "device", "npu-memory-fraction", "flash-attention", "dynamic-batching", "worker-use-ray", "omni"})
+"""Flags of old articles that have causes of their own, and those of other programs' servers and of releases before the table."""
+
+
+def judge(matches: Matches, commands: ServeCommands | None, target: Target | None) -> Iterator[Hit]:
     refused, told = matches["refused"], Confidence.SURE
     if not refused and matches["vllm"]:
         refused, told = matches["elsewhere"], Confidence.LIKELY
@@ -67,6 +72,17 @@ def judge(matches: Matches, commands: ServeCommands | None) -> Iterator[Hit]:
             values={"bad": f"--{name}", "suggestion": f"--{suggestion}"},
         )
         return
+    for name, evidence in strangers(commands) if target is not None and not matches["accepted"] else ():
+        suggestion = nearest(name, ALIKE) or ""
+        yield Hit(
+            found=f"--{name} on the command line",
+            wanted="an option of vLLM",
+            evidence=(evidence,),
+            confidence=Confidence.LIKELY,
+            severity=Severity.WARN,  # a newer vLLM than the table may have it
+            values={"bad": f"--{name}", "suggestion": f"--{suggestion}" if suggestion else "-"},
+        )
+        return
 
 
 def slips(commands: ServeCommands | None) -> Iterator[tuple[str, str, Evidence]]:
@@ -79,3 +95,12 @@ def slips(commands: ServeCommands | None) -> Iterator[tuple[str, str, Evidence]]
             known = nearest(base, NEARLY_EQUAL)
             if known:
                 yield name, known, Evidence(command.source, f"--{name}", command.line)
+
+
+def strangers(commands: ServeCommands | None) -> Iterator[tuple[str, Evidence]]:
+    """(flag, where) of flags that no release has, of commands that run or that stand in a start file."""
+    for command in commands.commands if commands else ():
+        for name in command.flags:
+            base = name.partition(".")[0].removeprefix("no-")
+            if len(base) > 1 and base not in OTHERS and not any(known.startswith(base) for known in known_flags()):
+                yield base, Evidence(command.source, f"--{base}", command.line)
