@@ -247,6 +247,32 @@ def commands(finding: Finding) -> str:
     return "\n".join(lines)
 
 
+LINE_COST = 12
+"""Bytes that a line takes beside its text: to get there, and its colours."""
+
+BRIEF = 600
+"""Bytes of detail that follow the cursor over a slow line."""
+
+
+def brief(content: Content, rest: str) -> Content:
+    """The first lines of a detail, as many as may be sent with every move of the cursor; then how to see the others."""
+    lines, used = content.split("\n"), 0
+    for number, line in enumerate(lines):
+        used += len(line.plain.encode()) + LINE_COST
+        if used > BRIEF and number:
+            return Content("\n").join([*lines[:number], Content.styled(rest, "dim")])
+    return content
+
+
+def whole_report(report: Report, language: str) -> str:
+    """As `doctor check` prints it."""
+    from dataclasses import replace
+
+    from doctor.report import text_format
+
+    return text_format.render(replace(report, run=replace(report.run, language=language)), Style(WIDEST), 1)
+
+
 def doubtful(report: Report) -> bool:
     """Whether several causes are possible and the first is none that is certain."""
     from doctor.finding import Confidence
@@ -255,4 +281,4 @@ def doubtful(report: Report) -> bool:
     return bool(found) and found[0] is Confidence.POSSIBLE and found.count(Confidence.POSSIBLE) > 1
 
 
-__all__ = ["Detail", "STATE_STYLES", "commands", "doubtful"]
+__all__ = ["Detail", "STATE_STYLES", "brief", "commands", "doubtful", "whole_report"]

@@ -15,11 +15,11 @@ from doctor.tui.detail import Detail, commands
 from doctor.tui.job import Job
 from doctor.tui.keys import Key, bindings
 from doctor.tui.rows import Row
-from doctor.tui.screens.base import DoctorScreen
+from doctor.tui.screens.leading import RowScreen
 from doctor.tui.widgets.keybar import KeyBar
 
 
-class CauseScreen(DoctorScreen):
+class CauseScreen(RowScreen):
     """Shows one row of the list; `n` and `N` go on to the others."""
 
     KEYS: ClassVar[tuple[Key, ...]] = (
@@ -38,11 +38,15 @@ class CauseScreen(DoctorScreen):
 
     def __init__(self, job: Job, report: Report | None, rows: Sequence[Row], index: int) -> None:
         super().__init__()
-        self._job, self._report, self._rows, self._index = job, report, rows, index
+        self.job, self.report, self._rows, self._index = job, report, rows, index
 
     @property
     def row(self) -> Row:
         return self._rows[self._index]
+
+    @property
+    def current(self) -> Row:
+        return self.row
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(id="page"):
@@ -57,7 +61,7 @@ class CauseScreen(DoctorScreen):
         self.retell()
 
     def _content(self) -> Content:
-        return Detail(self._report, self.language, self.size.width - 6).whole(self.row)
+        return Detail(self.report, self.language, self.size.width - 6).whole(self.row)
 
     def plain_text(self) -> str:
         return self._content().plain + "\n"
@@ -72,19 +76,6 @@ class CauseScreen(DoctorScreen):
         self._index = (self._index + step) % len(self._rows)
         self.query_one("#page", VerticalScroll).scroll_home(animate=False)
         self.retell()
-
-    def action_fix(self) -> None:
-        if any(fix.do for fix in self.row.fixes):
-            self.doctor.open_fix(self._job, self._report, self.row.rule)
-        else:
-            self.say("fix_none")
-
-    def action_explain(self) -> None:
-        self.doctor.explain(self.row.rule)
-
-    def action_evidence(self) -> None:
-        evidence = self.row.finding.evidence if self.row.finding else (self.row.error.evidence,) if self.row.error else ()
-        self.doctor.open_evidence(self._job, evidence)
 
     def action_copy(self) -> None:
         self.doctor.copy(self.plain_text())

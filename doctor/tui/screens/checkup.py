@@ -19,11 +19,11 @@ from textual.widgets import Static
 
 from doctor.tui import headlines
 from doctor.tui.background import behind
-from doctor.tui.detail import Detail
+from doctor.tui.detail import Detail, brief, whole_report
 from doctor.tui.job import Job, merged
 from doctor.tui.keys import Key, bindings
 from doctor.tui.rows import Filter, Known, Row, Shown, by_area, findings_of, rows_of, rows_so_far
-from doctor.tui.screens.base import DoctorScreen
+from doctor.tui.screens.leading import LeadingScreen
 from doctor.tui.watch import Watch
 from doctor.tui.widgets.filterbox import FilterBox
 from doctor.tui.widgets.findings import Findings
@@ -37,24 +37,7 @@ DETAIL_LENGTH = 20_000
 """Characters of detail shown beside the list; the whole is one key away."""
 
 
-LINE_COST = 12
-"""Bytes that a line takes beside its text: to get there, and its colours."""
-
-BRIEF = 600
-"""Bytes of detail that follow the cursor over a slow line."""
-
-
-def brief(content: Content, rest: str) -> Content:
-    """The first lines of a detail, as many as may be sent with every move of the cursor; then how to see the others."""
-    lines, used = content.split("\n"), 0
-    for number, line in enumerate(lines):
-        used += len(line.plain.encode()) + LINE_COST
-        if used > BRIEF and number:
-            return Content("\n").join([*lines[:number], Content.styled(rest, "dim")])
-    return content
-
-
-class CheckupScreen(DoctorScreen):
+class CheckupScreen(LeadingScreen):
     """Runs a job and shows what it finds while it runs."""
 
     KEYS: ClassVar[tuple[Key, ...]] = (
@@ -212,7 +195,7 @@ class CheckupScreen(DoctorScreen):
         if not side.display:
             return
         detail = Detail(self.report, self.language, side.room - 1)
-        row = self.query_one(Findings).current
+        row = self.current
         if row is not None:
             content = detail.of(row)
         elif self.report is not None and self._filter != Filter():
@@ -234,6 +217,10 @@ class CheckupScreen(DoctorScreen):
         else:
             self._detail()
 
+    @property
+    def current(self) -> Row | None:
+        return self.query_one(Findings).current
+
     def on_findings_chosen(self, event: Findings.Chosen) -> None:
         from doctor.tui.screens.cause import CauseScreen
 
@@ -246,14 +233,14 @@ class CheckupScreen(DoctorScreen):
         self._begin()
 
     def action_rerun_one(self) -> None:
-        row = self.query_one(Findings).current
+        row = self.current
         if self._watch is not None or row is None or not row.rule:
             self.say("not_yet")
             return
         self._begin(row.rule)
 
     def action_fold(self) -> None:
-        row = self.query_one(Findings).current
+        row = self.current
         if row is not None and row.is_cause and row.symptoms:
             self._shown = Shown(self._shown.skipped, self._shown.passed, self._shown.unfolded ^ {row.key})
             self._show_rows()
@@ -302,46 +289,10 @@ class CheckupScreen(DoctorScreen):
         else:
             super().action_back()
 
-    def action_npus(self) -> None:
-        self.doctor.open_npus(self.job, self.report)
-
-    def action_logs(self) -> None:
-        self.doctor.open_logs()
-
-    def action_fix(self) -> None:
-        row = self.query_one(Findings).current
-        if row is None or not any(fix.do for fix in row.fixes):
-            self.say("fix_none")
-        else:
-            self.doctor.open_fix(self.job, self.report, row.rule)
-
     def look_again(self, rule: str) -> None:
         """The rule's verdict may be another one now."""
         if self._watch is None and self.report is not None:
             self._begin(rule)
-
-    def action_smoke(self) -> None:
-        self.doctor.open_smoke()
-
-    def action_history(self) -> None:
-        self.doctor.open_history(self.job, self.report)
-
-    def action_watch(self) -> None:
-        self.doctor.open_watch()
-
-    def action_bundle(self) -> None:
-        self.doctor.open_bundle(self.job)
-
-    def action_explain(self) -> None:
-        row = self.query_one(Findings).current
-        if row is not None and row.rule:
-            self.doctor.explain(row.rule)
-
-    def action_evidence(self) -> None:
-        row = self.query_one(Findings).current
-        if row is not None:
-            evidence = row.finding.evidence if row.finding else (row.error.evidence,) if row.error else ()
-            self.doctor.open_evidence(self.job, evidence)
 
     def action_detail_down(self) -> None:
         self.query_one(TextView).scroll_page_down(animate=False)
@@ -350,20 +301,12 @@ class CheckupScreen(DoctorScreen):
         self.query_one(TextView).scroll_page_up(animate=False)
 
     def action_copy(self) -> None:
-        row = self.query_one(Findings).current
+        row = self.current
         self.doctor.copy(Detail(self.report, self.language, 100).of(row).plain if row is not None else "")
 
     def plain_text(self) -> str:
         """The whole report, as `doctor check` prints it."""
-        if self.report is None:
-            return ""
-        from dataclasses import replace
-
-        from doctor.report import text_format
-        from doctor.report.style import Style
-
-        report = replace(self.report, run=replace(self.report.run, language=self.language))
-        return text_format.render(report, Style(110), 1)
+        return whole_report(self.report, self.language) if self.report is not None else ""
 
 
 __all__ = ["CheckupScreen"]

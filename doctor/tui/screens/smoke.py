@@ -7,7 +7,6 @@ at once with all its children.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar
 
@@ -22,9 +21,8 @@ from doctor.finding import Evidence
 from doctor.text import clean
 from doctor.tui.background import behind
 from doctor.tui.keys import Key, bindings
-from doctor.tui.screens.paned import SplitScreen
-from doctor.tui.smokejob import NOTHING_ASKED, Bench, Looked, Running, next_load, output_of, written
-from doctor.tui.smokeview import SmokeView, smoke_speaker
+from doctor.tui.screens.smokeplan import SmokePlanScreen
+from doctor.tui.smokejob import Bench, Running, output_of, written
 from doctor.tui.widgets.confirmbox import YES, ConfirmBox
 from doctor.tui.widgets.textview import TextView
 
@@ -35,7 +33,7 @@ TAIL = 300
 """Lines of output that stand beside the steps; the whole opens with enter."""
 
 
-class SmokeScreen(SplitScreen):
+class SmokeScreen(SmokePlanScreen):
     """The smoke test of one machine."""
 
     KEYS: ClassVar[tuple[Key, ...]] = (
@@ -57,13 +55,6 @@ class SmokeScreen(SplitScreen):
     # The list itself answers enter.
     BINDINGS = [*bindings(key for key in KEYS if key.action not in ("whole", "levels")), *(Binding(str(level), f"level({level})", show=False) for level in (1, 2, 3))]
 
-    class Planned(Message):
-        """A plan, and which of those that were asked for."""
-
-        def __init__(self, number: int, looked: Looked | None, problem: str = "") -> None:
-            super().__init__()
-            self.number, self.looked, self.problem = number, looked, problem
-
     class Written(Message):
         """A report lies in a file, or why it does not."""
 
@@ -75,14 +66,7 @@ class SmokeScreen(SplitScreen):
         """The run has ended, and so have its children."""
 
     def __init__(self, label: str, bench: Bench) -> None:
-        super().__init__()
-        self._label, self._bench = label, bench
-        self._asked: dict[str, str] = dict(NOTHING_ASKED)
-        self._looked: Looked | None = None
-        self._problem = ""
-        self._number = 0
-        """Of the plan that was asked for last: an older one that comes late is passed over."""
-        self._test: Running | None = None
+        super().__init__(label, bench)
         self._output = False
         self._follows = True
         """Whether the cursor goes with the step that runs: until the user moves it."""
@@ -97,30 +81,6 @@ class SmokeScreen(SplitScreen):
     def on_unmount(self) -> None:
         if self._test is not None:
             self._test.stop.set()
-
-    @property
-    def runs(self) -> bool:
-        return self._test is not None and not self._test.over.is_set()
-
-    # The plan
-
-    def _plan(self) -> None:
-        self._number, self._looked, self._test, self._problem = self._number + 1, None, None, ""
-        number, bench, asked = self._number, self._bench, dict(self._asked)
-
-        def work() -> SmokeScreen.Planned:
-            try:
-                return self.Planned(number, bench.plan(asked))
-            except Exception as problem:  # noqa: BLE001  a bug of ours must not end the app; it is told
-                return self.Planned(number, None, f"{type(problem).__name__}: {problem}")
-
-        behind(self, work, "smoke plan")
-        self._show()
-
-    def on_smoke_screen_planned(self, event: Planned) -> None:
-        if event.number == self._number:
-            self._looked, self._problem = event.looked, event.problem
-            self._show()
 
     # The run
 
@@ -187,10 +147,6 @@ class SmokeScreen(SplitScreen):
             self.items.highlighted = ids.index(wanted)
 
     # What is seen
-
-    @property
-    def _view(self) -> SmokeView:
-        return SmokeView(self._looked.plan if self._looked is not None else None, self._test, self.language, self.doctor.glyphs)
 
     @property
     def _step(self) -> str:
@@ -287,30 +243,6 @@ class SmokeScreen(SplitScreen):
         self._painted = (-1, "", -1)
         self._side()
 
-    def action_level(self, level: int) -> None:
-        self._choose({"level": str(level)})
-
-    def action_load(self) -> None:
-        self._choose({"load": next_load(self._asked["load"])})
-
-    def action_inputs(self) -> None:
-        from doctor.tui.screens.inputs import InputsScreen
-        from doctor.tui.smokeinputs import FIELDS, cards_here
-
-        if self.runs:
-            self.say("smoke_runs")
-            return
-        looked = self._looked or Looked()
-        known = {"cards": cards_here(looked.seen), "server": looked.server or "-"}
-        self.app.push_screen(InputsScreen("inputs_smoke", FIELDS, self._asked, smoke_speaker, self._choose, known))
-
-    def _choose(self, asked: Mapping[str, str]) -> None:
-        if self.runs:
-            self.say("smoke_runs")
-        else:
-            self._asked.update(asked)
-            self._plan()
-
     def action_report(self) -> None:
         """What a first user with an NPU can send back, into a new file."""
         if self._test is None or self._test.outcome is None:
@@ -329,9 +261,6 @@ class SmokeScreen(SplitScreen):
 
     def on_smoke_screen_written(self, event: Written) -> None:
         self.say("not_saved", why=event.problem) if event.problem else self.say("saved", path=event.path)
-
-    def action_again(self) -> None:
-        self._choose({})
 
     def action_stop(self) -> None:
         if self._test is not None and self.runs:
