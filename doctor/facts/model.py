@@ -96,6 +96,14 @@ class Models:
     source: str = ""
 
 
+@dataclass(frozen=True)
+class Drafts:
+    """The draft models whose folders speculative decoding names, each with the command that names it."""
+
+    models: tuple[Model, ...]
+    source: str = ""
+
+
 def literal(path: str) -> str:
     """The path as a pattern that matches nothing else."""
     return re.sub(r"([*?\[])", r"[\1]", path)
@@ -204,6 +212,20 @@ def _read_models(host: Host, facts: Facts) -> Models | Unavailable:
     return Models(tuple(found.values()), tuple(absent), "serving commands")
 
 
+def _read_drafts(host: Host, facts: Facts) -> Drafts | Unavailable:
+    commands = facts.get(ServeCommands)
+    if isinstance(commands, Unavailable):
+        return commands
+    found: list[Model] = []
+    for command in commands.commands[:MOST_MODELS]:
+        told = setting(command, "speculative-config") or ""
+        named = re.search(r"[\"']model[\"']\s{0,4}:\s{0,4}[\"'](/[^\"'$]{1,400})[\"']", told)
+        path = named[1] if named else setting(command, "speculative-model") or ""
+        model = read_model(host, posixpath.normpath(path), command) if path.startswith("/") else None
+        found += [model] if isinstance(model, Model) else []
+    return Drafts(tuple(found), "serving commands") if found else Unavailable("draft model", Why.MISSING, "no serving command names one")
+
+
 def model_path(command: ServeCommand) -> str | None:
     """The absolute path that the command names as its model; None for a name on a hub, or a path that hangs on the start folder."""
     model = command.model or command.keywords.get("model") or ""
@@ -224,6 +246,6 @@ def length(text: str | None) -> int | None:
     return int(found[1]) * {"": 1, "k": 1000, "K": 1024, "m": 10**6, "M": 2**20}[found[2]] if found else None
 
 
-PROVIDERS: tuple[Provider[Any], ...] = (Provider(Models, _read_models),)
+PROVIDERS: tuple[Provider[Any], ...] = (Provider(Models, _read_models), Provider(Drafts, _read_drafts))
 
-__all__ = ["Model", "ModelFolder", "Models", "PROVIDERS", "length", "literal", "model_path", "read_model", "setting"]
+__all__ = ["Drafts", "Model", "ModelFolder", "Models", "PROVIDERS", "length", "literal", "model_path", "read_model", "setting"]
