@@ -82,10 +82,10 @@ def _answered(arguments: Sequence[str], as_json: bool) -> Answer | int:
 
     import click
 
-    from doctor.commands import build
+    from doctor.commands import ROOMS, build, rooms_for
 
-    language = _language(arguments)
-    group = build(language)
+    language, asked = _language(arguments), _asks_for_page(arguments)
+    group = build(language, ROOMS if asked else rooms_for(arguments))
     caught = io.BytesIO()
     printed = io.TextIOWrapper(caught, "utf-8", "replace", write_through=True)
     try:
@@ -100,7 +100,7 @@ def _answered(arguments: Sequence[str], as_json: bool) -> Answer | int:
         answer = end.code
     told: Answer | None = None if isinstance(answer, int | None) else answer  # every command returns one
     text = told.text if told else caught.getvalue().decode("utf-8", "replace")
-    if _asks_for_page(arguments) and not as_json and not (told.exit_code if told else answer):
+    if asked and not as_json and not (told.exit_code if told else answer):
         from doctor import pages
         from doctor.commands.described import described
 

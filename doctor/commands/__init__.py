@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -22,8 +22,20 @@ if TYPE_CHECKING:
     from doctor.config import Config
     from doctor.tasks import Answer, Options
 
-ROOMS = ("looking", "reading", "smoke", "watch", "fixing", "bundle", "fleet", "sites", "program")
-"""The modules of this package that add commands, in the order of `doctor --help`."""
+ROOMS = {
+    "looking": ("check", "tui", "record", "stack"),
+    "reading": ("log", "lint", "model"),
+    "smoke": ("smoke",),
+    "watch": ("watch",),
+    "fixing": ("fix", "undo", "history"),
+    "bundle": ("bundle", "collect", "ticket", "diff"),
+    "fleet": ("fleet",),
+    "sites": ("config", "baseline"),
+    "program": ("explain", "rules", "schema", "completion"),
+}
+"""The modules of this package, with the commands that each adds: only the one that is asked for is made ready."""
+FLAGS = ("--json", "--quiet", "-q", "--verbose", "-v", "--no-color")
+"""Options of every command that take no value."""
 DEFAULT, APP = "check", "tui"
 FOR_APP = ("--slow", "--theme", "--ascii", "--read-only")
 FOR_TEXT = ("--json", "--format", "--output", "--baseline", "--profile", "--quiet", "-q", "--verbose", "-v", "--fail-on")
@@ -80,8 +92,15 @@ def _valued(param: click.Parameter) -> list[str]:
     return param.opts if isinstance(param, click.Option) and not param.is_flag and not param.count else []
 
 
-def build(language: str) -> Doctor:
-    """All commands, with their help in the language."""
+def rooms_for(arguments: Sequence[str]) -> Sequence[str]:
+    """The module that has the command which is named; all of them where it takes more than a look to know which that is."""
+    rest = [argument for argument in arguments if argument not in FLAGS]
+    named = rest[0] if rest else DEFAULT
+    return [room for room, names in ROOMS.items() if named in names] or list(ROOMS)
+
+
+def build(language: str, rooms: Iterable[str] = tuple(ROOMS)) -> Doctor:
+    """The commands of these modules, with their help in the language."""
     speak = speaker(language)
 
     def version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
@@ -108,7 +127,7 @@ def build(language: str) -> Doctor:
 
         group.add_command(kind(name, callback=callback, help=help_text, short_help=help_text, params=[*params, *_common(speak)], context_settings=_HELP))
 
-    for room in ROOMS:
+    for room in rooms:
         import_module(f"doctor.commands.{room}").add(register, speak)
     return group
 
