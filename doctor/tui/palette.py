@@ -30,7 +30,7 @@ class DoctorCommands(Provider):
         """(what is typed, what stands below it, what it does)"""
         keys = self.screen.offered if isinstance(self.screen, DoctorScreen) else ()
         for key in (*keys, *COMMON):
-            if key.action not in _HIDDEN and hasattr(self.screen, f"action_{key.action}") or hasattr(self.app, f"action_{key.action}"):
+            if key.action not in _HIDDEN and any(hasattr(each, f"action_{key.action}") for each in (self.screen, self.app)):
                 yield self.doctor.speak(key.word), key.shown, partial(self._act, key.action)
 
     async def _act(self, action: str) -> None:

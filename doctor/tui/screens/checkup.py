@@ -266,6 +266,13 @@ class CheckupScreen(LeadingScreen):
         self.query_one(FilterBox).close()
         self.query_one(Findings).focus()
 
+    def action_open(self) -> None:
+        self.query_one(Findings).action_choose()
+
+    async def action_areas(self) -> None:
+        """From the palette: the name of the area is typed."""
+        await self.query_one(FilterBox).open("area:")
+
     async def action_area(self, number: int) -> None:
         """Only the rows of the area with this number; all of them where it is chosen already, and for 0."""
         names = list(by_area(self.report)) if self.report is not None else []

@@ -68,6 +68,10 @@ class SmokePlanScreen(SplitScreen):
     def action_level(self, level: int) -> None:
         self._choose({"level": str(level)})
 
+    def action_levels(self) -> None:
+        """From the palette: the next one."""
+        self.action_level(int(self._asked["level"]) % 3 + 1)
+
     def action_load(self) -> None:
         self._choose({"load": next_load(self._asked["load"])})
 
