@@ -28,7 +28,7 @@ SPEAKING = frozenset({"engine", "model", "server"})
 
 
 def diagnose(host: Host, book: Rulebook, step: str, ended: Ended, device: str, python: str | None, log: str = "") -> Diagnosis:
-    """The causes of one failed step. `log` is what else was written, CANN's own logs."""
+    """The causes of one failed step. `log` is what else was written: CANN's own logs, the kernel's."""
     text = "\n".join([ended.output, *_told(step, ended), log, *(account.told(step, ended) if device == "npu" else ())])
     examination = examine_host(host, book, Selection(), python=python, chunks=[text_chunk(text, f"smoke/{step}")])
     causes = _once(cause for cause in examination.causes if _belongs(cause, step, device))

@@ -23,7 +23,7 @@ from doctor.facts import HostFacts, known
 from doctor.facts.npu import Npus
 from doctor.host import Host
 from doctor.rulebook import Rulebook
-from doctor.smoke import child, tree
+from doctor.smoke import child, kernel, tree
 from doctor.smoke.diagnose import compared, diagnose
 from doctor.smoke.events import Event, Line
 from doctor.smoke.leftovers import Ledger
@@ -98,6 +98,7 @@ def _step(shared: _Run, step: Step, results: list[Result]) -> Result:
     shared.listener.began(step)
     folder = os.path.join(shared.folder, step.id)
     os.mkdir(folder)
+    began = kernel.now(shared.host)
     try:
         launch = launch_of(shared.plan, step, folder)
         ended = child.run(launch, lambda event: shared.listener.heard(step, event), shared.stop, shared.ledger.seen)
@@ -109,6 +110,7 @@ def _step(shared: _Run, step: Step, results: list[Result]) -> Result:
     result = Result(step.id, state, ended=ended)
     if state is State.FAILED and not shared.stop.is_set():
         python = None if step.own_python else shared.plan.python
+        log = "\n".join((log, kernel.since(shared.host, began)))
         result = replace(result, diagnosis=diagnose(shared.host, shared.book, step.id, ended, shared.plan.device, python, log))
     elif state is State.PASSED and shared.plan.device == "npu":
         result = replace(result, diagnosis=compared(shared.host, shared.book, step.id, ended))

@@ -32,6 +32,8 @@ SCALE = 4.0
 GIB = 1024**3
 LOW_MEMORY = 3 * GIB
 """Address space in which torch and vLLM import, but a KV cache of 4 GiB finds no place."""
+GROUP_MEMORY = 700 * 1024**2
+"""Memory in which doctor's tests run on, and importing vLLM does not end."""
 FLAGS = ("--max-model-len", "512", "--max-num-seqs", "8", "--enforce-eager", "--dtype", "float32")
 
 pytestmark = pytest.mark.skipif(not PYTHON, reason="no vLLM: see `make test-vllm`")
@@ -176,11 +178,42 @@ def _address_space(size: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_AS, before)
 
 
-def test_memory_that_ends_at_a_limit(model: Path) -> None:
+def test_memory_that_ends_at_a_limit_of_the_process(model: Path) -> None:
+    """Of its address space (RLIMIT_AS, as `ulimit -v`): an allocation is refused, and the process says so itself."""
     chosen = serving(model, environment={"VLLM_CPU_KVCACHE_SPACE": "4"})
     with _address_space(LOW_MEMORY):
         result = only(chosen)
     assert causes(result)[0] in ("memory-host-alloc-refused", "host-overcommit-strict")
+
+
+def test_memory_that_ends_at_the_limit_of_a_control_group() -> None:
+    """As in a container: the kernel kills, and nothing is said but by the kernel."""
+    with _control_group(GROUP_MEMORY):
+        result = only(planned("engine"))
+    assert causes(result)[0] == "memory-cgroup-oom"
+
+
+@contextlib.contextmanager
+def _control_group(size: int) -> Iterator[None]:
+    """This process and what it starts are in a group with so much memory; skipped where none can be made (no root, or a container)."""
+    of = {controllers: path for _, controllers, path in (line.split(":", 2) for line in Path("/proc/self/cgroup").read_text().splitlines())}
+    v1 = "memory" in of
+    root = Path("/sys/fs/cgroup/memory" if v1 else "/sys/fs/cgroup")
+    before = root / (of["memory"] if v1 else of.get("", "/")).lstrip("/")
+    group = root / f"doctor-test-{os.getpid()}"
+    try:
+        group.mkdir()
+        (group / ("memory.limit_in_bytes" if v1 else "memory.max")).write_text(str(size))
+        (group / "cgroup.procs").write_text(str(os.getpid()))
+    except OSError as problem:
+        with contextlib.suppress(OSError):
+            group.rmdir()
+        pytest.skip(f"no control group for memory can be made here: {problem.strerror}")
+    try:
+        yield
+    finally:
+        (before / "cgroup.procs").write_text(str(os.getpid()))
+        group.rmdir()
 
 
 def test_torch_npu_without_cann() -> None:
