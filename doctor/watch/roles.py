@@ -30,7 +30,7 @@ class Member:
     label: str
     argv: tuple[str, ...] = ()
     server: int = 0
-    """The process of the server that it belongs to: the API server (or engine) at the top of its tree; 0: to none, as a proxy."""
+    """The process of the server that it belongs to: the API server at the top of its tree; 0: to none that can be told, as a proxy or an actor of Ray."""
 
 
 def members(processes: Sequence[Process], pids: Sequence[int] = (), own: int = 0) -> tuple[Member, ...]:
@@ -56,13 +56,12 @@ def members(processes: Sequence[Process], pids: Sequence[int] = (), own: int = 0
 
 
 def _server(pid: int, parents: Mapping[int, int], roles: Mapping[int, str]) -> int:
-    """The topmost API server above a process (itself included), else the topmost process of vLLM; 0 where there is none."""
+    """The topmost API server above a process (itself included); 0 where there is none, as above an actor of Ray."""
     above: list[int] = []
     while pid in parents and pid not in above and len(above) < MOST_ABOVE:
         above.append(pid)
         pid = parents[pid]
-    of_vllm = [each for each in above if roles.get(each) in ("api", "engine", "worker")]
-    return next((each for each in reversed(of_vllm) if roles[each] == "api"), of_vllm[-1] if of_vllm else 0)
+    return next((each for each in reversed(above) if roles.get(each) == "api"), 0)
 
 
 def _beside(process: Process) -> str | None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -123,6 +125,11 @@ def test_the_thread_ends_with_its_answer(gate: Gate) -> None:
     for thread in [thread for thread in threading.enumerate() if thread.name == "pages"]:
         thread.join(LONG)
         assert not thread.is_alive()
+
+
+def test_an_answer_that_never_comes_keeps_no_program_from_ending() -> None:
+    code = "import threading; from doctor.watch.pages import Pages; Pages(lambda url: threading.Event().wait(), 1.0).ask('http://x', 0.0)"
+    assert subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).parents[2], timeout=3 * LONG, check=False).returncode == 0
 
 
 @pytest.mark.parametrize("dripped", [b"HTTP/1.1 100 Continue\r\n\r\n", b"x", b"HTTP/1.1 200 OK\r\nA: b\r\n"])

@@ -37,6 +37,17 @@ def test_each_process_has_its_server() -> None:
     assert sample.asked == ":8123" and from_line(to_line(sample)) == sample
 
 
+def test_workers_that_ray_starts_are_no_servers() -> None:
+    host = FakeHost()
+    server(host)
+    host.add(800, "raylet", ("/venv/bin/raylet",))
+    host.add(801, "VLLM::Worker_TP", ("VLLM::Worker_TP2",), ppid=800)
+    host.add(802, "VLLM::Worker_TP", ("VLLM::Worker_TP3",), ppid=800)
+    assert {member.server for member in members(host.running) if member.pid > 800} == {0}
+    sample = Sampler(host, Target(), 30.0, own=9, get=Web()).sample()
+    assert sample.asked == "" and {process.server for process in sample.processes} == {":8123", ""}
+
+
 def test_the_address_that_is_named_says_whose_pages_they_are() -> None:
     sample = Sampler(two(), Target(url="http://127.0.0.1:9000"), 30.0, own=9, get=Web()).sample()
     assert sample.asked == ":9000"
