@@ -31,6 +31,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = sys.argv[1:] if arguments is None else arguments
     if "fix" in given or "undo" in given:
         _isolated(given)
+    elif list(given) in ([], ["tui"]):
+        _isolated_app(given)
     sys.exit(run(given))
 
 
@@ -44,6 +46,20 @@ def _isolated(arguments: Sequence[str]) -> None:
         except OthersCanChangeItError as problem:
             message = f"{problem} can be changed by others, so doctor does not run from there as root"
             sys.exit(_failed(arguments, "usage", message, USAGE))
+
+
+def _isolated_app(arguments: Sequence[str]) -> None:
+    """As `doctor.tasks.tui` isolates the app of root: here nothing has been loaded yet, which would be loaded twice."""
+    if os.geteuid() != 0 or sys.flags.isolated:
+        return
+    from doctor.apply.isolate import OthersCanChangeItError, isolate
+    from doctor.tui.terminal import why_not
+
+    if not why_not():
+        try:
+            isolate(arguments)
+        except OthersCanChangeItError:
+            return  # the app says so
 
 
 def run(arguments: Sequence[str]) -> int:
