@@ -35,6 +35,7 @@ def machine_lines(host: Host, seen: Seen) -> Iterator[tuple[str, str]]:
     yield "NNAL", (nnal.version if nnal else None) or "-"
     yield "system", f"{system.name or system.id} {system.kernel}" if system else "-"
     yield "machine", f"{machine.arch if machine else '-'}, {container.kind or 'no container' if container else '-'}"
+    yield "Python", seen.python_version or "-"
     yield from ((name, seen.packages[name]) for name in SHOWN_PACKAGES if name in seen.packages)
     for name in sorted(seen.environment):
         if name.startswith(TELLING) and not _SECRET.search(name):

@@ -68,6 +68,8 @@ class Seen:
     server_pid: int = 0
     key: str = field(default="", repr=False)
     """Of that server, from its own environment or command line."""
+    python_version: str = ""
+    """Of the target."""
 
 
 def look(host: Host, request: Request) -> Seen:
@@ -92,6 +94,7 @@ def look(host: Host, request: Request) -> Seen:
         url=_url(running.flags) if running else "",
         server_pid=(running.pid or 0) if running else 0,
         key=_key(host, running) if running else "",
+        python_version=(packages.python if packages else None) or (chosen.version if chosen else None) or "",
     )
 
 
