@@ -32,7 +32,7 @@ def _of_cards(block: str, cards: int) -> Iterator[str]:
         head, *rows = re.split(r"(?=^\| \d+ +910B)", block, flags=re.MULTILINE)
         last = rows[-1].partition(_RULE)[2]
         yield head
-        yield from (re.sub(r"^\| \d+ ( *)", f"| {card:<2}\\1"[:5] + "    ", rows[card % CARDS].partition(_RULE)[0] + _RULE) for card in range(cards))
+        yield from (re.sub(r"^\| \d+ +", f"| {card:<6}", rows[card % CARDS].partition(_RULE)[0]) + _RULE for card in range(cards))
         yield last
     elif "/dev/davinci" in block:
         yield re.sub(r"^.* /dev/davinci7\n", "".join(f"crw-rw---- 1 HwHiAiUser HwHiAiUser 236, {card} Nov 28 08:00 /dev/davinci{card}\n" for card in range(7, cards)), block, flags=re.MULTILINE)

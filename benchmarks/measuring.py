@@ -98,5 +98,6 @@ def _median(column: Sequence[Sample]) -> Sample:
 
 def alone(module: str, *arguments: str) -> list[Promise]:
     """The rows of a module of this folder, measured in a process of its own: its memory is then no other part's."""
-    found = sample([sys.executable, "-m", f"benchmarks.{module}", "--json", *arguments], accepted=(0,), cwd=HERE.parent)
-    return [Promise(*row) for row in json.loads(found.output)]
+    argv = [sys.executable, "-m", f"benchmarks.{module}", "--json", *arguments]
+    found = subprocess.run(argv, cwd=HERE.parent, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=True)
+    return [Promise(*row) for row in json.loads(found.stdout)]

@@ -36,7 +36,7 @@ def large_bundle(path: Path, megabytes: int) -> None:
     """A snapshot whose logs take that much."""
     count = max(1, megabytes * 1_000_000 // MEMBER)
     block = "".join(healthy(1_000_000)).encode()
-    log = block * (megabytes * 1_000_000 // count // len(block))
+    log = block * max(1, round(megabytes * 1_000_000 / count / len(block)))
     names = {f"logs/{number:03}.log": f"server-{number}.log" for number in range(count)}
     manifest = {"schema_version": 1, "host": "large", "bundle": {"logs": names}}
     members = [("manifest.json", json.dumps(manifest).encode()), ("records.jsonl", b""), ("processes.json", b"[]"), *((name, log) for name in names)]

@@ -21,6 +21,9 @@ from doctor.logscan.wrapped import Logical, joined
 KEPT = 400
 """Matches kept of one pattern, the first ones: then it is not looked for any more, since a healthy server prints some with every request."""
 
+APART = 1_000_000
+"""Lines by which two sources lie apart: what stands at the end of one is not near the start of the next, whatever their order."""
+
 LINE_CAP = 16 * 1024
 """Bytes of a line that patterns see at once: around the literals, where the line is longer."""
 
@@ -112,7 +115,7 @@ class Scanner:
                 told(chunk, frozenset(self._signs[index - self._patterns] for _, _, found in pieces for index in found if index >= self._patterns))
             if not result.sources or result.sources[-1] != chunk.source:
                 result.sources.append(chunk.source)
-                base = result.lines - (chunk.first - 1)
+                base = result.lines - (chunk.first - 1) + APART * (len(result.sources) - 1)
             for line, index, text, groups in self._matches(chunk.data, pieces, result):
                 self._keep(index, Match(chunk.source, chunk.first + line, base + chunk.first + line, text, groups), result)
             if chunk.whole:
@@ -159,22 +162,24 @@ class Scanner:
 
     def _scan_joined(self, chunk: Chunk, finder: Finder, base: int, result: Scan) -> None:
         readings = joined(chunk.data.decode("utf-8", "replace").split("\n"))
+        if not readings:
+            return
         for logical in readings:
             self._scan_logical(chunk, logical, finder, base, result)
         for hits in result.hits.values():
             hits.kept.sort(key=lambda match: match.ordinal)
-        if readings:
-            _gather(result, chunk, readings[-1], base)
+        _gather(result, chunk, readings[-1], base)
 
     def _scan_logical(self, chunk: Chunk, logical: Logical, finder: Finder, base: int, result: Scan) -> None:
         """Scans joined lines for what the lines as they stand did not show."""
         data = "\n".join(text.replace("\n", " ") for _, text in logical).encode() + b"\n"
-        seen = {pattern: {match.line for match in hits.kept} for pattern, hits in result.hits.items()}
+        start = base + chunk.first
+        seen = {pattern: {match.ordinal - start for match in hits.kept} for pattern, hits in result.hits.items()}
         for line, index, text, groups in self._matches(data, look(finder, data), result):
             first = logical[line][0] if line < len(logical) else 0
             following = logical[line + 1][0] if line + 1 < len(logical) else first + 1
-            if not any(chunk.first + number in seen.get(self._needles[index].pattern, ()) for number in range(first, following)):
-                self._keep(index, Match(chunk.source, chunk.first + first, base + chunk.first + first, text, groups), result)
+            if not any(number in seen.get(self._needles[index].pattern, ()) for number in range(first, following)):
+                self._keep(index, Match(chunk.source, chunk.first + first, start + first, text, groups), result)
 
 
 class _Lines:

@@ -28,6 +28,8 @@ def joined(lines: list[str]) -> list[Logical]:
 
     A terminal breaks at its width, within words too; an editor or a mail program between words, before its width. Both are tried.
     """
+    if any(len(line) > WIDEST and _is_wide(line) for line in lines):
+        return []
     # Who quotes a wrapped text marks every line of it, and the marks end no message.
     lines = [_QUOTE.sub("", line) if line.lstrip()[:1] == ">" else line for line in lines]
     # A single word that is too long stands on a line of its own and says nothing of the width.
@@ -37,6 +39,11 @@ def joined(lines: list[str]) -> list[Logical]:
     breaks = {index for index in range(len(lines) - 1) if _breaks(lines[index], lines[index + 1], width)}
     full = {index for index in breaks if len(lines[index]) == width}
     return [_join(lines, where, glue) for where, glue in ((full, ""), (breaks, " ")) if where]
+
+
+def _is_wide(line: str) -> bool:
+    """Whether no terminal of the usual widths broke this line, which shows that the text was not wrapped at all."""
+    return len(line.rstrip()) > WIDEST and " " in line.strip() and line.lstrip()[:1] != ">"
 
 
 def _join(lines: list[str], breaks: set[int], glue: str) -> Logical:

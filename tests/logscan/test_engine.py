@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -14,14 +15,18 @@ from hypothesis import strategies as st
 
 from doctor.logscan import ahead, cache, finder
 from doctor.logscan import scan as scan_module
-from doctor.logscan.expression import expression
+from doctor.logscan.clear import is_clear
+from doctor.logscan.expression import escaped, expression, expressions
 from doctor.logscan.finder import HyperscanFinder, PlainFinder
 from doctor.logscan.literals import parse, required
 from doctor.logscan.needle import Needle
 from doctor.logscan.prefix import message
 from doctor.logscan.scan import Chunk, Scan, Scanner
+from doctor.logscan.signature import hits
 from doctor.logscan.sources import text_chunk
+from doctor.rule import Near, Signature
 from doctor.rulebook import load
+from doctor.text import clean
 
 pytest.importorskip("hyperscan")
 
@@ -136,6 +141,75 @@ def test_a_docker_line_is_read_without_its_escapes() -> None:
 )
 def test_the_coarse_expression(pattern: str, coarse: str) -> None:
     assert expression(parse(pattern)) == coarse
+
+
+@pytest.mark.parametrize(
+    ("pattern", "found"),
+    [
+        ("needle in the hay", ["needle in the hay"]),
+        ("throughput", ["throughput"]),
+        (r"(?i)hccl|EJ0003|ranktable \d", ["hccl", "EJ0003", "ranktable "]),
+        (r"(?i)throughput.{0,80}(?:zmq|slow)", ["zmq", "slow"]),
+        (r"(?i)(?=.{0,300}?(?:slow|poor)).{0,300}throughput", ["slow", "poor"]),
+        (r"\s\d{1,3}t\s{1,9}\S.{0,60}python", [f"{digit}t{space}" for digit in range(10) for space in " \t"]),
+    ],
+)
+def test_what_stands_in_every_healthy_line_is_not_looked_for_where_something_is_rarer(pattern: str, found: list[str]) -> None:
+    assert sorted(expressions(Needle.of(pattern, required(pattern)))) == sorted(escaped(text.encode()) for text in found)
+
+
+def test_an_everyday_pattern_that_has_all_its_matches_is_not_told_any_more() -> None:
+    patterns = [r"Avg prompt throughput: \d", "needle"]
+    one = HyperscanFinder([Needle.of(pattern, required(pattern)) for pattern in patterns])
+    line = b"Engine 000: Avg prompt throughput: 1.0 tokens/s, Avg generation throughput: 2.0 tokens/s needle\n"
+    assert sorted(one.find(line)) == [0, 1]
+    one.drop([0, 1])
+    assert 0 not in one.find(line)
+
+
+@pytest.mark.parametrize("with_hyperscan", [True, False])
+def test_what_is_clear_is_what_cleaning_leaves_alone(with_hyperscan: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not with_hyperscan:
+        monkeypatch.delitem(sys.modules, "hyperscan", raising=False)
+    else:
+        import hyperscan  # noqa: F401
+    blocks = ["".join(map(chr, range(start, start + 256))) for start in range(0, 0x110000, 256) if not 0xD800 <= start < 0xE000]
+    changed = {character for block in blocks if clean(block) != block for character in block if clean(character) != character}
+    assert is_clear("".join(blocks).translate(dict.fromkeys(map(ord, changed))).encode())
+    assert len(changed) > 150
+    for character in changed:
+        assert not is_clear(f"a{character}b\n".encode()), hex(ord(character))
+        assert not is_clear(f"错{character}误\n".encode()), hex(ord(character))
+    for data in (b'x {"log":"y"}\n', '错 {"log":"y"}\n'.encode(), b"\xff broken\n", "错误\n".encode("gb18030")):
+        assert not is_clear(data)
+
+
+@given(st.permutations(["a", "b", "c"]))
+def test_the_order_of_files_changes_neither_what_is_found_nor_what_is_near(order: list[str]) -> None:
+    texts = {
+        "a": "INFO start\nERROR the library of the operators that this release needs is\nmissing in the folder that the environment names\nneedle\n",
+        "b": "INFO one\nINFO two\nneedle and haystack\n",
+        "c": "haystack\nERROR the library of the operators that this release needs is\nmissing in the folder that the environment names\n",
+    }
+    scanner = Scanner.of(["needle", "haystack", "release needs is missing"])
+    scan = scanner.scan([text_chunk(texts[name], name) for name in order])
+    places = {(pattern, match.source, match.line) for pattern, found in scan.hits.items() for match in found.kept}
+    assert {place for place in places if place[0] == "release needs is missing"} == {("release needs is missing", "a", 2), ("release needs is missing", "c", 2)}
+    assert len(places) == 6
+    near = hits(Signature(("needle",), near=(Near(("haystack",), lines=5),)), scan)
+    assert [(match.source, match.line) for match in near] == [("b", 3)]
+
+
+def test_a_sign_is_told_with_its_chunk_whatever_finds_it() -> None:
+    chunks = [chunk_of(["x"] * 9), chunk_of(["a (us) b"], 10), chunk_of(["y"], 11)]
+    for size in (SMALL, LARGE):
+        told: list[tuple[int, bool]] = []
+
+        def hear(chunk: Chunk, signs: frozenset[str], told: list[tuple[int, bool]] = told) -> None:
+            told.append((chunk.first, "(us)" in signs))
+
+        Scanner({"needle": ["needle"]}, ["(us)"]).scan(iter(chunks), size, hear)
+        assert told == [(1, False), (10, True), (11, False)]
 
 
 def test_a_damaged_foreign_or_missing_cache_costs_only_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
