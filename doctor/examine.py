@@ -23,12 +23,6 @@ from doctor.rulebook import Rulebook, patterns_of
 if TYPE_CHECKING:
     from doctor.facts.streams import Streams
 
-FACT_BYTES = 1024 * 1024
-"""How much of each log is read for facts: versions stand at its start, and pasted reports are smaller."""
-
-MOST_FACT_BYTES = 64 * 1024 * 1024
-"""How much is kept for facts of all logs together, so that a folder of thousands takes no more memory than one log."""
-
 Listener = Callable[[Verdict], None]
 
 
@@ -100,13 +94,13 @@ def examine_text(label: str, chunks: Iterable[Chunk], book: Rulebook, selection:
     """Judges logs or a pasted report: the same rules, on the facts that the text tells."""
     from doctor.facts.report import report_facts
     from doctor.facts.streams import Streams
+    from doctor.logscan.heads import Heads
 
     start = time.perf_counter()
     rules = selection.chosen(book.rules.values())
-    heads: list[Chunk] = []
-    streams = Streams()
-    scan = _scan(rules, book, _keeping_heads(chunks, heads), size, streams)
-    facts = FixedFacts(*report_facts([line for chunk in heads for line in _lines(chunk)]), *streams.facts())
+    heads, streams = Heads(), Streams()
+    scan = _scan(rules, book, heads.passing(chunks), size, streams)
+    facts = FixedFacts(*report_facts([line for chunk in heads.chunks() for line in _lines(chunk)]), *streams.facts())
     return _finish("text", label, (FactSet("", facts),), rules, book, scan, heard, start)
 
 
@@ -144,18 +138,6 @@ def _scan(rules: Iterable[Rule], book: Rulebook, chunks: Iterable[Chunk], size: 
     feed = streams.feed
     told = lambda chunk, signs: feed(chunk.source, chunk.first, chunk.data, signs)  # noqa: E731
     return Scanner(literals, streams.signs).scan(chain((first,), pieces), size, told)
-
-
-def _keeping_heads(chunks: Iterable[Chunk], heads: list[Chunk]) -> Iterator[Chunk]:
-    kept, total, source = 0, 0, ""
-    for chunk in chunks:
-        if chunk.source != source:
-            kept, source = 0, chunk.source
-        if kept < FACT_BYTES and total < MOST_FACT_BYTES:
-            heads.append(chunk)
-            kept += len(chunk.data)
-            total += len(chunk.data)
-        yield chunk
 
 
 def _lines(chunk: Chunk) -> Iterator[tuple[str, int, str]]:

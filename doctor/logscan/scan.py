@@ -16,7 +16,7 @@ from doctor.logscan.finder import Finder
 from doctor.logscan.literals import required
 from doctor.logscan.needle import Needle
 from doctor.logscan.prefix import message
-from doctor.logscan.wrapped import Logical, joined
+from doctor.logscan.wrapped import Logical, has_wide, joined
 
 KEPT = 400
 """Matches kept of one pattern, the first ones: then it is not looked for any more, since a healthy server prints some with every request."""
@@ -26,6 +26,8 @@ APART = 1_000_000
 
 LINE_CAP = 16 * 1024
 """Bytes of a line that patterns see at once: around the literals, where the line is longer."""
+
+_START = 16 * 1024
 
 
 @dataclass(frozen=True)
@@ -161,6 +163,9 @@ class Scanner:
         return None
 
     def _scan_joined(self, chunk: Chunk, finder: Finder, base: int, result: Scan) -> None:
+        # Whole lines at the start are enough to see that a large text was not wrapped.
+        if has_wide(chunk.data[:_START].decode("utf-8", "replace").split("\n")[:-1]):
+            return
         readings = joined(chunk.data.decode("utf-8", "replace").split("\n"))
         if not readings:
             return

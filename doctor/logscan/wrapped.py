@@ -5,6 +5,8 @@ Only a guess: the scanner looks at the joined lines in addition to the lines as 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from doctor.logscan.prefix import message
 from doctor.regex import regex
 
@@ -28,7 +30,7 @@ def joined(lines: list[str]) -> list[Logical]:
 
     A terminal breaks at its width, within words too; an editor or a mail program between words, before its width. Both are tried.
     """
-    if any(len(line) > WIDEST and _is_wide(line) for line in lines):
+    if has_wide(lines):
         return []
     # Who quotes a wrapped text marks every line of it, and the marks end no message.
     lines = [_QUOTE.sub("", line) if line.lstrip()[:1] == ">" else line for line in lines]
@@ -41,9 +43,9 @@ def joined(lines: list[str]) -> list[Logical]:
     return [_join(lines, where, glue) for where, glue in ((full, ""), (breaks, " ")) if where]
 
 
-def _is_wide(line: str) -> bool:
-    """Whether no terminal of the usual widths broke this line, which shows that the text was not wrapped at all."""
-    return len(line.rstrip()) > WIDEST and " " in line.strip() and line.lstrip()[:1] != ">"
+def has_wide(lines: Iterable[str]) -> bool:
+    """Whether no terminal of the usual widths broke one of these lines, which shows that the text was not wrapped at all."""
+    return any(len(line) > WIDEST and len(line.rstrip()) > WIDEST and " " in line.strip() and line.lstrip()[:1] != ">" for line in lines)
 
 
 def _join(lines: list[str], breaks: set[int], glue: str) -> Logical:
