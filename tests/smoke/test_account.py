@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from pathlib import Path
+
+from doctor.host.live import LiveHost
+from doctor.locale import LANGUAGES
+from doctor.report.style import Style
 from doctor.smoke.account import slow_cards, told
 from doctor.smoke.child import Ended, How
 from doctor.smoke.diagnose import compared, diagnose
 from doctor.smoke.events import Check, Figure
+from doctor.smoke.jsonform import outcome_json
+from doctor.smoke.outcome import State
+from doctor.smoke.plan import Plan, Step
+from doctor.smoke.run import run
+from doctor.smoke.text import outcome_lines
+from doctor.smoke.words import speaker
 from tests.fixture_cases import book
 from tests.watch.fakehost import FakeHost
 
@@ -48,3 +61,16 @@ def test_imports_and_the_cpu_are_none_of_it() -> None:
     assert list(told("engine", Ended(How.FAILED, 1, "compute on npu:0"))) == []
     failed = Ended(How.FINISHED, 0, events=(Check("matmul float32", False, "differs by 0.5", "cpu:0"),))
     assert list(told("operators", failed)) == [] and not diagnose(FakeHost(), book(), "operators", failed, "cpu", None).causes
+
+
+def test_a_run_that_passes_tells_the_slow_card() -> None:
+    rates = {"npu:0": 300.0, "npu:1": 310.0, "npu:2": 150.0}
+    step = Step("operators", str(Path(__file__).parent / "steps" / "measures"), {"rates": rates}, 1.0, 60.0, None, ())
+    outcome = run(Plan("npu", 2, (), sys.executable, dict(os.environ), (step,)), LiveHost(), book())
+    (result,) = outcome.results
+    assert (result.state, outcome.exit_code) == (State.PASSED, 0)
+    for language in LANGUAGES:
+        speak = speaker(language)
+        (cause,) = outcome_json(outcome, speak, language, book().rules)["steps"][0]["causes"]
+        assert cause["rule"] == "npu-slow-card"
+        assert "npu:2 takes 1.5" in "\n".join(outcome_lines(outcome, speak, Style(), language))
