@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from doctor.checkup import NO_LOG
-from doctor.conditions import compile_condition, shown
+from doctor.conditions import known_condition, shown
 from doctor.diagnosis import Cause
 from doctor.facts import Facts
 from doctor.fields import read_field
@@ -90,7 +90,7 @@ def _of_decision(decision: Decision, facts: Facts, scan: Scan) -> Words | None:
             return _around(signature, scan)
     if decision.when is None:
         return None
-    condition = compile_condition(decision.when)
+    condition = known_condition(decision.when)
     if condition.evaluate(facts) is not False:
         return None
     readings = {name: read_field(name, facts) for name in condition.fields}

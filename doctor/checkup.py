@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from doctor.conditions import Condition, Trace, compile_condition, shown
+from doctor.conditions import Condition, Trace, known_condition, shown
 from doctor.facts import Facts, FixedFacts, providers
 from doctor.fields import field_fact, read_field
 from doctor.finding import Basis, Confidence, Evidence, Finding, Hit, Outcome, Severity, Skip, Verdict
@@ -121,7 +121,7 @@ def _decision_way(decision: Decision) -> _Way:
     @functools.cache
     def condition() -> Condition | None:
         """Compiled when it is first asked for: most log lines never come."""
-        return compile_condition(decision.when) if decision.when is not None else None
+        return known_condition(decision.when) if decision.when is not None else None
 
     def per_target() -> bool:
         compiled = condition()
@@ -146,7 +146,7 @@ def facts_judged(rule: Rule) -> set[type[Any]]:
 
 
 def _facts_of(rule: Rule, decisions: Iterable[Decision]) -> set[type[Any]]:
-    kinds = {kind for decision in decisions if decision.when is not None for kind in condition_facts(compile_condition(decision.when))}
+    kinds = {kind for decision in decisions if decision.when is not None for kind in condition_facts(known_condition(decision.when))}
     if rule.logic is not None:
         kinds |= {need.kind for need in needs(rule.logic)}
     return kinds - {Matches}

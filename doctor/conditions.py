@@ -6,6 +6,7 @@ False, or None: not known, and then `missing` says what is. `all` and `any` foll
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import field
@@ -40,9 +41,11 @@ def shown(reading: Reading) -> str:
 class Condition:
     """A compiled condition."""
 
-    def __init__(self, test: Callable[[Facts, Trace], bool | None], fields: tuple[str, ...]) -> None:
+    def __init__(self, test: Callable[[Facts, Trace], bool | None], fields: tuple[str, ...], ready: Callable[[], object]) -> None:
         self._test = test
         self.fields = fields
+        self.ready = ready
+        """Compiles every comparison, where evaluating compiles only those whose values are known. Raises ValueError for a wrong one."""
 
     def evaluate(self, facts: Facts, trace: Trace | None = None) -> bool | None:
         """True, False, or None where it hangs on something unknown."""
@@ -51,6 +54,13 @@ class Condition:
 
 def compile_condition(source: Any) -> Condition:
     """Compiles what stands under `when`. Raises ValueError with the reason."""
+    condition = known_condition(source)
+    condition.ready()
+    return condition
+
+
+def known_condition(source: Any) -> Condition:
+    """As `compile_condition`, of what was compiled before: a comparison is compiled when the first value is compared."""
     if not isinstance(source, Mapping) or not source:
         raise ValueError("`when` is a mapping of fields to values")
     parts: list[Condition] = []
@@ -58,9 +68,9 @@ def compile_condition(source: Any) -> Condition:
         if key in ("all", "any"):
             if not isinstance(value, list) or not value:
                 raise ValueError(f"`{key}` is a list of conditions")
-            parts.append(_combine([compile_condition(item) for item in value], key == "any"))
+            parts.append(_combine([known_condition(item) for item in value], key == "any"))
         elif key == "not":
-            parts.append(_negate(compile_condition(value)))
+            parts.append(_negate(known_condition(value)))
         else:
             parts.append(_compare(str(key), value))
     return parts[0] if len(parts) == 1 else _combine(parts, False)
@@ -89,7 +99,11 @@ def _combine(parts: list[Condition], decided_by: bool) -> Condition:
                 trace.held += own.held
         return not decided_by
 
-    return Condition(test, tuple(name for part in parts for name in part.fields))
+    def ready() -> None:
+        for part in parts:
+            part.ready()
+
+    return Condition(test, tuple(name for part in parts for name in part.fields), ready)
 
 
 def _negate(part: Condition) -> Condition:
@@ -106,30 +120,32 @@ def _negate(part: Condition) -> Condition:
                     trace.held.append((name, "", reading))
         return not answer
 
-    return Condition(test, part.fields)
+    return Condition(test, part.fields, part.ready)
 
 
 def _compare(name: str, wanted: Any) -> Condition:
     spec, _ = field_spec(name)
-    matches = _matcher(spec.kind, wanted)
-    told = _told(wanted)
+
+    @functools.cache
+    def matches() -> Callable[[Value], bool | None]:
+        return _matcher(spec.kind, wanted)
 
     def test(facts: Facts, trace: Trace) -> bool | None:
         reading = read_field(name, facts)
         if reading.values is None:
             trace.missing.append(reading.why or name)
             return None
-        answers = [matches(value) for value in reading.values]
+        answers = [matches()(value) for value in reading.values]
         if any(answer is True for answer in answers):
             if name != ON_MACHINES:
-                trace.held.append((name, told, reading))
+                trace.held.append((name, _told(wanted), reading))
             return True
         if any(answer is None for answer in answers):
             trace.missing.append(f"{name} = {shown(reading)} cannot be compared")
             return None
         return False
 
-    return Condition(test, (name,))
+    return Condition(test, (name,), matches)
 
 
 def _told(wanted: Any) -> str:

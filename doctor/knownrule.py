@@ -81,6 +81,9 @@ class _Later:
         plain = marshal.loads(known.plain)
         if self._name == "decisions":  # of every rule that facts decide, and of most nothing more
             rule.__dict__["decisions"] = causefile.decisions_of(plain, known.name)
+        elif self._name == "patterns":  # of every rule whose logic may look at lines
+            given = plain.get("patterns", {})
+            rule.__dict__["patterns"] = {key: (value,) if isinstance(value, str) else tuple(value) for key, value in given.items()}
         else:
             built = causefile.build(plain, known.name.partition("/")[0], known.name)
             rule.__dict__.update({**vars(built), **rule.__dict__})

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 
-from doctor.conditions import Trace, compile_condition
+from doctor.conditions import Trace, compile_condition, known_condition
 from doctor.facts import FixedFacts
 from doctor.facts.cann import Cann, CannInstall
 from doctor.facts.driver import Driver
@@ -104,3 +105,13 @@ def test_odd_versions_are_unknown_or_compared_but_never_raise(version: str) -> N
 def test_what_is_malformed_is_refused(when: Any) -> None:
     with pytest.raises(ValueError, match="."):
         compile_condition(when)
+
+
+def test_a_condition_that_was_checked_before_compiles_only_what_it_compares() -> None:
+    wrong = {"driver.version": "< not a version", "chip.name": {"matches": "("}}
+    condition = known_condition(wrong)
+    assert condition.evaluate(FixedFacts()) is None  # nothing is known, so nothing was compared
+    with pytest.raises((ValueError, re.error)):
+        condition.ready()
+    with pytest.raises((ValueError, re.error)):
+        compile_condition(wrong)
