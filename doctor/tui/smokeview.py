@@ -22,7 +22,7 @@ from doctor.smoke.words import WORDS as SMOKE_WORDS
 from doctor.text import cell_width, clean, clean_line, truncate
 from doctor.tui.form import Values
 from doctor.tui.glyphs import Glyphs
-from doctor.tui.plots import LETTERS, Curve, chart, plotted
+from doctor.tui.plots import LETTERS, MANY, Curve, chart, plotted
 from doctor.tui.smokejob import Running
 from doctor.tui.words import WORDS
 
@@ -31,6 +31,8 @@ STYLES = {State.PASSED: "", State.FAILED: "bold $text-error", State.SKIPPED: "di
 BAR = 16
 """Cells of a progress bar."""
 PLOT_ROWS = 5
+LATENCY_ROWS = 8
+"""Of the plot with several lines, which lie close to each other."""
 
 
 def smoke_speaker(language: str) -> Speak:
@@ -165,10 +167,11 @@ class SmokeView:
         latencies = {f"p{share}": load_curve(figures, f"s p{share}") for share in (50, 95, 99)}
         if len(latencies["p50"]) > 1:
             yield from self._plot(list(latencies.values()), self.say("smoke_latency"), width, "s")
-            yield Content.styled("  ".join(f"{letter} {name}" for letter, name in zip(LETTERS, latencies, strict=False)), "dim")
+            names = [f"{letter} {name}" for letter, name in zip(LETTERS, latencies, strict=False)]
+            yield Content.styled("  ".join([*names, f"{MANY} {self.say('smoke_several')}"]), "dim")
 
     def _plot(self, curves: Sequence[Curve], title: str, width: int, unit: str) -> Iterator[Content]:
-        body, low, high = plotted(curves, PLOT_ROWS, max(10, width - 12), self.glyphs, from_zero=True, least=1.0 if unit != "s" else 0.001)
+        body, low, high = plotted(curves, PLOT_ROWS if len(curves) == 1 else LATENCY_ROWS, max(10, width - 12), self.glyphs, from_zero=True, least=1.0 if unit != "s" else 0.001)
         begin, end = min(curve[0][0] for curve in curves if curve), max(curve[-1][0] for curve in curves if curve)
         yield Content("")
         yield Content.styled(title, "bold")
