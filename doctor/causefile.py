@@ -13,6 +13,7 @@ from typing import Any
 from doctor.finding import Confidence, Severity
 from doctor.fix import Fix, Safety, Show, action_of
 from doctor.rule import Decision, Near, Role, Rule, Signature
+from doctor.told import told
 from doctor.words import Words
 
 ID = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)+\Z")
@@ -21,7 +22,7 @@ _TOP = {
     "id", "severity", "role", "title", "why", "checks", "example", "decide", "patterns", "explains", "yields_to", "undecided", "fixes",
     "related", "references", "formerly",
 }  # fmt: skip
-_DECIDE = {"when", "log", "near", "unless", "after", "before", "count", "confidence", "unknown", "severity", "found", "wanted"}
+_DECIDE = {"when", "log", "told", "near", "unless", "after", "before", "count", "confidence", "unknown", "severity", "found", "wanted"}
 _FIX = {"id", "title", "safety", "steps", "verify", "do"}
 
 
@@ -125,12 +126,13 @@ def _decision(item: Any, name: str) -> Decision:
     if not isinstance(item, dict):
         raise ValueError("`decide` is a list of mappings")
     _check_keys(item, _DECIDE, set(), name)
-    if "log" not in item and "when" not in item:
-        raise ValueError("a way to decide needs `log` or `when`")
+    lines = _lines(item)
+    if not lines and "when" not in item:
+        raise ValueError("a way to decide needs `log`, `told` or `when`")
     signature = None
-    if "log" in item:
+    if lines:
         signature = Signature(
-            patterns=_strings(item["log"]),
+            patterns=lines,
             near=tuple(_near(near) for near in _list(item.get("near", []))),
             unless=tuple(_near(near) for near in _list(item.get("unless", []))),
             after=_strings(item.get("after", [])),
@@ -138,7 +140,7 @@ def _decision(item: Any, name: str) -> Decision:
             count=int(item.get("count", 1)),
         )
     elif set(item) & {"near", "unless", "after", "before", "count", "unknown"}:
-        raise ValueError("`near`, `unless`, `after`, `before`, `count` and `unknown` need `log`")
+        raise ValueError("`near`, `unless`, `after`, `before`, `count` and `unknown` need `log` or `told`")
     return Decision(
         signature=signature,
         when=item.get("when"),
@@ -153,9 +155,15 @@ def _decision(item: Any, name: str) -> Decision:
 def _near(item: Any) -> Near:
     if isinstance(item, str):
         return Near((item,))
-    if not isinstance(item, dict) or not set(item) <= {"log", "lines"} or "log" not in item:
-        raise ValueError("`near` and `unless` hold patterns, or mappings of `log` and `lines`")
-    return Near(_strings(item["log"]), int(item.get("lines", 0)))
+    if not isinstance(item, dict) or not set(item) <= {"log", "told", "lines"} or not (patterns := _lines(item)):
+        raise ValueError("`near` and `unless` hold patterns, or mappings of `log` or `told` and `lines`")
+    return Near(patterns, int(item.get("lines", 0)))
+
+
+def _lines(item: Mapping[str, Any]) -> tuple[str, ...]:
+    """The patterns of what programs print (`log`) and of what people write (`told`)."""
+    people = [item["told"]] if isinstance(item.get("told"), str) else _list(item.get("told", []))
+    return (*_strings(item.get("log", [])), *(told(words) for words in people))
 
 
 def _fix(item: Any, name: str) -> Fix:
