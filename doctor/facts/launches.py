@@ -22,12 +22,13 @@ _UNIT = (".service", ".conf")
 
 def written_commands(host: Host, facts: Facts) -> Iterator[ServeCommand]:
     """Every serving command of the start files, with the variables that its file or container sets."""
-    seen: set[tuple[str, ...]] = set()
+    seen: set[object] = set()
     here = (known(host.environ(0)) or {}).get("PWD", "")
     for command in (*_of_files(host, here), *_of_containers(facts)):
-        if command.argv in seen and command.argv[:1] not in ((), ("LLM",)):
-            continue
-        seen.add(command.argv)
+        told = (command.source, command.model, tuple(sorted(command.flags.items())))
+        if command.flags and told in seen:
+            continue  # `docker run … vllm serve …` is found as a command and as a container
+        seen.add(told)
         yield with_config(host, command)
 
 

@@ -57,6 +57,12 @@ READ = (
     ("{cann}/*/ascend_*install.info", 64 * KIB),
     ("{opp}/vendors/config.ini", 64 * KIB),
     ("{prefix}/pyvenv.cfg", 16 * KIB),
+    ("/etc/environment", 64 * KIB),
+    ("/sys/fs/cgroup/{pids.current,pids.max,pids/pids.current,pids/pids.max}", KIB),
+    ("/proc/sys/net/netfilter/nf_conntrack_count", 4 * KIB),
+    ("{site}/vllm/model_executor/models/registry.py", 512 * KIB),
+    ("{site}/vllm_ascend/models/__init__.py", 512 * KIB),
+    ("{site}/*vllm*.dist-info/entry_points.txt", 64 * KIB),
     ("{site}/*.dist-info/direct_url.json", 64 * KIB),
     ("{site}/{vllm,vllm_ascend,torch,torch_npu,~}*.dist-info/{METADATA,WHEEL}", 64 * KIB),
     ("{site}/*.egg-link", 64 * KIB),
@@ -87,6 +93,7 @@ LIST = (
     "{cann}/python/site-packages/*", "{atb}/*", "{atb}/atb/*/lib/*", "{atb}/atb/cxx_abi_*", "{prefix}/{bin/*,lib/*,lib64/*,conda-meta/*}", "{prefix}/lib*/python3*/{site-packages,dist-packages}", "{prefix}/lib/python3/dist-packages", "{site}/*", "{site}/*.dist-info/{METADATA,WHEEL,direct_url.json}", "{site}/google/protobuf",
     "{site}/vllm_ascend/*", "{site}/vllm_ascend/{lib/*,_cann_ops_custom/vendors/*/op_api/lib/*}", "{source}/*", "{source}/vllm_ascend/*", "{source}/vllm_ascend/{lib/*,_cann_ops_custom/vendors/*/op_api/lib/*}", "{pythonpath}/*", "{model}/*", "{model}/.cache/huggingface/download/*",
     "{starts}/*.y*ml", "{starts}/*.sh", "{starts}/*.py", "/{etc,usr/lib,lib}/systemd/system/*.service", "/etc/systemd/system/*.service.d/*.conf",
+    "/usr/local/Ascend/driver/topo", "/usr/lib/*/libavcodec.so*", "/usr/{lib64,local/lib}/libavcodec.so*", "{home}/{.cache,.triton}", "{home}/.cache/vllm", "{home}/.cache/huggingface/hub/models--*/snapshots/*/config.json",
     "/etc/kubeedge/config/edgecore.yaml", "/{etc,lib}/systemd/system/edgecore.service", "{unlink}",
 )  # fmt: skip
 """Folders and files that are only looked at."""
