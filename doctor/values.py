@@ -142,6 +142,7 @@ _UNKNOWN: Mapping[str, Words] = {
     "npu": Words("<NPU id>", "<NPU 编号>"),
     "chip_id": Words("<chip id>", "<芯片编号>"),
     "model": Words("<model folder>", "<模型目录>"),
+    "model_id": Words("<name on the hub>", "<模型仓库中的名称>"),
     "image": Words("<image>", "<镜像>"),
     "container": Words("<container>", "<容器名>"),
     "fitting_releases": Words("doctor stack lists them", "可用 doctor stack 查看"),

@@ -150,6 +150,13 @@ def test_a_name_for_the_reader_stays() -> None:
     assert told(Words("kill <pid>", "kill <pid>")) == Words("kill <pid>", "kill <pid>")
 
 
+def test_a_model_is_not_told_as_an_npu() -> None:
+    rule = next(rule for rule in _rules() if rule.id == "model-weights-incomplete-or-corrupt")
+    shown = [told(words) for _, words in _all(rule)]
+    assert not [words for words in shown if "<NPU id>" in words.en or "<NPU 编号>" in words.zh]
+    assert any("--model <name on the hub>" in words.en for words in shown)
+
+
 # --- commands --------------------------------------------------------------------------------------------------------------------------
 
 ONLY_SHOWN = re.compile(
