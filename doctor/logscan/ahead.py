@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 PIECE = 32 * 1024
 """Bytes: a pattern that may match in one costs a search in the whole of it."""
 
+MANY = 6
+SMALL_PIECES = (1024, 1)
+"""Bytes of the pieces that are looked at where one told so many patterns, each size within the one before; the last are single lines. Around an
+error some lines hold much and most nothing."""
+
 MOST_THREADS = 8
 
 Looked = tuple[int, bytes, Sequence[int]]
@@ -26,23 +31,28 @@ Looked = tuple[int, bytes, Sequence[int]]
 
 
 def look(finder: Finder, data: bytes) -> list[Looked]:
-    """Those pieces of the data in which something may match, with what."""
-    found: list[Looked] = []
-    for start, end in _pieces(data):
-        piece = data[start:end]
-        if indexes := finder.find(piece):
-            found.append((start, piece, sorted(indexes)))
-    return found
+    """Those pieces of the data in which something may match, with what; small ones, and single lines, where it is much."""
+    return list(_look(finder, data, 0, len(data), (PIECE, *SMALL_PIECES)))
 
 
-def _pieces(data: bytes) -> Iterator[tuple[int, int]]:
-    start, size = 0, len(data)
-    while size - start > PIECE:
-        end = data.rfind(b"\n", start, start + PIECE) + 1 or data.find(b"\n", start) + 1 or size
+def _look(finder: Finder, data: bytes, start: int, limit: int, sizes: Sequence[int]) -> Iterator[Looked]:
+    for begin, end in _pieces(data, start, limit, sizes[0]):
+        piece = data[begin:end]
+        indexes = finder.find(piece)
+        if len(indexes) >= MANY and len(sizes) > 1:
+            yield from _look(finder, data, begin, end, sizes[1:])
+        elif indexes:
+            yield begin, piece, sorted(indexes)
+
+
+def _pieces(data: bytes, start: int, limit: int, size: int) -> Iterator[tuple[int, int]]:
+    """Starts and ends of pieces of about that size, at line ends."""
+    while limit - start > size:
+        end = data.rfind(b"\n", start, start + size) + 1 or data.find(b"\n", start, limit) + 1 or limit
         yield start, end
         start = end
-    if start < size:
-        yield start, size
+    if start < limit:
+        yield start, limit
 
 
 def looked(chunks: Iterable[Chunk], needles: Sequence[Needle], size: int) -> Iterator[tuple[Chunk, list[Looked], Finder]]:

@@ -28,6 +28,7 @@ LINE_CAP = 16 * 1024
 """Bytes of a line that patterns see at once: around the literals, where the line is longer."""
 
 _START = 16 * 1024
+_REMEMBERED = 256
 
 
 @dataclass(frozen=True)
@@ -101,6 +102,7 @@ class Scanner:
         self._signs = signs
         self._needles += [Needle(re.escape(sign), (sign.encode(),), folded=False) for sign in signs]
         self._compiled: dict[int, re.Pattern[str]] = {}
+        self._failed: dict[str, set[int]] = {}
 
     @classmethod
     def of(cls, patterns: Iterable[str]) -> Scanner:
@@ -158,9 +160,19 @@ class Scanner:
         if compiled is None:
             compiled = self._compiled[index] = re.compile(self._needles[index].pattern, re.ASCII)
         for text in texts:
+            failed = self._failed.get(text)
+            if failed is not None and index in failed:
+                continue
             if (found := compiled.search(text)) is not None:
                 return text, {name: value for name, value in found.groupdict().items() if value is not None}
+            self._fail(text, index)
         return None
+
+    def _fail(self, text: str, index: int) -> None:
+        """Errors come over and over: what a message does not match is remembered of the last ones."""
+        if len(self._failed) > _REMEMBERED:
+            self._failed.clear()
+        self._failed.setdefault(text, set()).add(index)
 
     def _scan_joined(self, chunk: Chunk, finder: Finder, base: int, result: Scan) -> None:
         # Whole lines at the start are enough to see that a large text was not wrapped.
@@ -192,11 +204,14 @@ class _Lines:
 
     def __init__(self, data: bytes) -> None:
         self._data = data
+        self._single = data.find(b"\n") >= len(data) - 1
         self._lower: bytes | None = None
         self._messages: dict[int, str] = {}
 
     def holding(self, needle: Needle) -> Sequence[int]:
         """Where the lines begin that hold one of the literals."""
+        if self._single:
+            return (0,)
         if not needle.folded:
             return needle.lines(self._data)
         if self._lower is None:
