@@ -62,6 +62,8 @@ def completed(commands: Commands, instruction: str, environ: Mapping[str, str]) 
 
 def _split(line: str) -> list[str]:
     """The words of a line that may end within a quotation."""
+    if line.isascii() and line.isprintable() and not any(mark in line for mark in "'\"\\"):
+        return line.split()
     import shlex
 
     words: list[str] = []

@@ -129,3 +129,24 @@ def test_a_shell_is_answered_without_click(tmp_path: Path, words: str) -> None:
     modules = loaded(tmp_path, _DOCTOR_COMPLETE="bash_complete", COMP_WORDS=words, COMP_CWORD=str(at))
     assert {name for name in modules if name.startswith("doctor")} - {"doctor.rulepackage"} == PAGES
     assert not modules & {*SLOW}
+
+
+NOT_FOR_A_LOG = ("hyperscan", "yaml", "packaging", "textual", "rich", "psutil", "zstandard", "tomllib", "importlib.metadata", "concurrent.futures", "xml", "html")
+ROOMS = ("doctor.apply", "doctor.bundle", "doctor.fleet", "doctor.smoke", "doctor.watch", "doctor.tui", "doctor.lint")
+"""What a log without a sign of any of it does not load."""
+
+
+def test_a_small_log_loads_only_what_it_tells_of(tmp_path: Path) -> None:
+    log = tmp_path / "vllm.log"
+    log.write_text("INFO 07-01 10:00:00 [core.py:708] step\n" * 100 + "RuntimeError: NPU out of memory. Tried to allocate 2.00 GiB\n", encoding="utf-8")
+    modules = loaded(tmp_path, "log", str(log))
+    assert not {name for name in modules if name.partition(".")[0] in NOT_FOR_A_LOG or name in NOT_FOR_A_LOG}
+    assert not {name for name in modules if name.startswith(ROOMS)}
+    assert len([name for name in modules if name.startswith("doctor.rules.")]) < 20
+    assert len([name for name in modules if name.startswith("doctor.commands.")]) == 2  # the room's and the shared options
+
+
+def test_a_command_loads_the_options_of_its_room_alone(tmp_path: Path) -> None:
+    modules = loaded(tmp_path, "explain", "memory-hbm-fragmentation")
+    assert {name for name in modules if name.startswith("doctor.commands.")} == {"doctor.commands.params", "doctor.commands.program"}
+    assert not {name for name in modules if name.startswith(ROOMS)}
