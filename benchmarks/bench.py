@@ -46,8 +46,6 @@ def _growing(asked: Asked) -> Iterator[Promise]:
     curves = growing.measure(asked.folder)
     if asked.write:
         GROWTH.write_text(plot.svg(curves), encoding="utf-8")
-    for curve in curves:
-        print(f"{curve.kind}: " + ", ".join(f"{size} {curve.unit}: {seconds:.3f} s" for size, seconds in curve.points), file=sys.stderr)
     yield from growing.promises(curves)
 
 

@@ -21,7 +21,7 @@ def msprechecker() -> Path | None:
         try:
             venv.create(folder, with_pip=True, clear=True)
             command = [str(folder / "bin" / "python"), "-I", "-m", "pip", "install", "-q", "--disable-pip-version-check", f"msprechecker=={VERSION}"]
-            subprocess.run(command, check=True, timeout=WITHIN, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+            subprocess.run(command, check=True, timeout=WITHIN, stdin=subprocess.DEVNULL, capture_output=True)
         except (OSError, subprocess.SubprocessError) as problem:
             print(f"Left out: msprechecker {VERSION} cannot be installed: {problem}", file=sys.stderr)
             return None
