@@ -257,7 +257,14 @@ class SmokeScreen(SmokePlanScreen):
             self.say("smoke_no_report")
             return
         path, bench, language = self.doctor.folder / os.path.expanduser(name), self._bench, self.language
-        behind(self, lambda: self.Written(os.path.abspath(path), written(bench.report(outcome, seen, language), path)), "smoke report")
+
+        def work() -> SmokeScreen.Written:
+            try:
+                return self.Written(os.path.abspath(path), written(bench.report(outcome, seen, language), path))
+            except Exception as problem:  # noqa: BLE001  what cannot be masked, or a bug of ours, is told; nothing is written then
+                return self.Written("", f"{type(problem).__name__}: {problem}")
+
+        behind(self, work, "smoke report")
 
     def on_smoke_screen_written(self, event: Written) -> None:
         self.say("not_saved", why=event.problem) if event.problem else self.say("saved", path=event.path)
