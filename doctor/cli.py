@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = sys.argv[1:] if arguments is None else arguments
     if "fix" in given or "undo" in given:
         _isolated(given)
-    elif list(given) in ([], ["tui"]):
+    elif list(given) in ([], ["tui"]) and COMPLETE_VAR not in os.environ:
         _isolated_app(given)
     sys.exit(run(given))
 
