@@ -216,7 +216,7 @@ def _unpacked(name: str, told: Any, content: bytes) -> _Entry | str:
 def _stamp(files: Mapping[str, tuple[int, int]]) -> str:
     """What the entries were made from: the files, and our own code that read them."""
     source = os.path.dirname(causefile.__file__)
-    own = ("causefile.py", "conditions.py", "fields.py", "fix.py", "knownrule.py", "rule.py", "logscan/literals.py")
+    own = ("causefile.py", "conditions.py", "fields.py", "fix.py", "knownrule.py", "rule.py", "told.py", "logscan/literals.py")
     infos = [(name, os.stat(os.path.join(source, name))) for name in own if os.path.isfile(os.path.join(source, name))]
     told = repr((CACHE_FORMAT, __version__, sys.version_info[:2], files, [(name, info.st_size, info.st_mtime_ns) for name, info in infos]))
     return hashlib.sha256(told.encode("utf-8", "replace")).hexdigest()

@@ -23,7 +23,7 @@ _PRINTED = (
 _START = rf"^(?!.{{0,300}}?(?:{_PRINTED}))(?:.{{0,600}}?(?:[。！？；!?;]|\.(?=\s)))?"
 
 _SUPPOSED = (
-    r"\bif\b(?! I\b| we\b)|\b(?:avoid|prevent|ensure|unless|in case|may|might|make sure|recommend|fix(?:es|ed)?\b|resolv|detects\b|whether|whenever|how to find|this (?:change|pr|patch|commit)\b)"
+    r"\bif\b(?! I\b| we\b)|\b(?:avoid|prevent|ensure|unless|in case|may|might|make sure|recommend|fix(?:es|ed)?\b|resolv|detects\b|whether|whenever|such as|how to find|this (?:change|pr|patch|commit)\b)"
     r"|\bcould\b(?! not)"
     r"|如果|假如|确认|检查是否|倘若|一旦|避免|防止|以免|以防|确保|请确认|可能会|可能导致|会导致|建议|修复|当.{0,12}时"
 )
