@@ -26,7 +26,7 @@ def judge(
     if container is not None and container.inside and topology is not None and not topology.there and (nodes is None or len(nodes.davinci) > 1):
         yield Hit(found=f"{TOPO} is not there", wanted=f"-v {TOPO}:{TOPO}", evidence=(Evidence(topology.source, "missing"),), confidence=Confidence.LIKELY)
         return
-    for run in runs.commands if runs else ():
+    for run in runs.commands if runs and topology is not None else ():  # a text need not show the whole command
         mounted = [target.rstrip("/") for _, target in run.volumes]
         cards = [device for device in run.devices if device.removeprefix("/dev/davinci").isdecimal()]
         if any(path.startswith(LIBRARIES) for path in mounted) and not any(path == TOPO or path in ABOVE for path in mounted) and (len(cards) > 1 or run.privileged):

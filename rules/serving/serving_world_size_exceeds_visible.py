@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from doctor.facts.npu import Npus
-from doctor.facts.target import Environment
+from doctor.facts.target import Environment, Target
 from doctor.facts.vllm import ServeCommand, ServeCommands
 from doctor.finding import Confidence, Evidence, Hit, Skip
 from doctor.fit import Plan
@@ -14,8 +14,8 @@ from doctor.logscan.signature import Matches
 MASK = "ASCEND_RT_VISIBLE_DEVICES"
 
 
-def judge(commands: ServeCommands | None, npus: Npus | None, environment: Environment | None, matches: Matches) -> Iterator[Hit]:
-    if commands is None or npus is None or not npus.complete or not npus.chips:
+def judge(commands: ServeCommands | None, npus: Npus | None, environment: Environment | None, target: Target | None, matches: Matches) -> Iterator[Hit]:
+    if target is None or commands is None or npus is None or not npus.complete or not npus.chips:
         if not matches.looked:
             raise Skip("the commands, or the cards of this machine, are not known")
         return
