@@ -37,17 +37,20 @@ def starting(python: str, doctor: str, folder: Path, runs: int) -> Iterator[Prom
     """What a user waits for before anything is looked at, and the checks."""
     log = folder / "small.log"
     small_log(log)
-    nothing, version, usage, read = in_turn(
+    tab = ["env", "_DOCTOR_COMPLETE=bash_complete", "COMP_WORDS=doctor explain cann-", "COMP_CWORD=2", doctor]
+    nothing, version, usage, completed, read = in_turn(
         [
             lambda: sample([python, "-c", "pass"]),
             lambda: sample([doctor, "--version"]),
             lambda: sample([doctor, "--help"]),
+            lambda: sample(tab),
             lambda: sample([doctor, "log", str(log)]),
         ],
         runs,
     )
     yield Promise("`doctor --version` / `python -c pass`", version.seconds / nothing.seconds, 3)
     yield Promise("`doctor --help` / `python -c pass`", usage.seconds / nothing.seconds, 3)
+    yield Promise("a shell's Tab after `doctor explain` / `python -c pass`", completed.seconds / nothing.seconds, 3)
     yield Promise("`doctor log`, 100 kB / `python -c pass`", read.seconds / nothing.seconds, 8)
 
 
