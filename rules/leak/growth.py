@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import enum
 import re
-from dataclasses import dataclass
 
 from doctor.facts.target import Packages
 from doctor.facts.vllm import ServeCommands
 from doctor.finding import Basis, Confidence, Evidence, Hit, Severity, Skip
 from doctor.logscan.scan import Match
 from doctor.logscan.signature import Matches, evidence_of
+from doctor.record import dataclass
 from doctor.regex import regex
 from doctor.versions import Scheme, satisfies
 

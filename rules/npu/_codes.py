@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 
 from doctor.errorcodes import CodeEntry, explain
 from doctor.facts.npu import NpuDetail
 from doctor.finding import Basis, Confidence, Evidence, Hit, Skip
 from doctor.logscan.signature import Matches
+from doctor.record import dataclass
 from doctor.regex import regex
 
 WORST_FIRST = (
