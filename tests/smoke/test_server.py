@@ -63,6 +63,9 @@ def test_a_healthy_server_passes_with_its_figures() -> None:
     values = {figure.name: figure.value for figure in result.figures}
     assert values["load, errors"] == 0 and values["load, requests"] >= 3
     assert values["time to first token"] > 0 and values["latency p50"] <= values["latency p99"]
+    curves = {figure.unit: figure for figure in result.figures if figure.name == "load, now"}
+    assert set(curves) == {"tokens/s", "requests/s", "s p50", "s p95", "s p99"} and all(figure.subject.isdecimal() for figure in curves.values())
+    assert 0 < curves["s p50"].value <= curves["s p99"].value
 
 
 def test_an_api_whose_engine_is_dead_is_caught() -> None:
