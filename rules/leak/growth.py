@@ -78,7 +78,7 @@ _CHINESE = (
 )
 _NOT_SAID = (
     r"[?？]\s*$|吗[。\s]*$|\b(?:if|whether|in case|unless)\b|^\W*(?:does|do|is|are|can|will|would|could)\b|如果|假如|一旦|是否|\bno (?:memory )?leak|not (?:a )?(?:memory )?leak|without (?:any |a )?(?:memory )?leak|\bfix(?:es|ed|ing)?\b.{0,60}leak|leak.{0,30}\b(?:is |was |been )?fixed"
-    r"|(?:没有|无|修复|解决|排除|避免|不是|并非|不存在|未发现|未见).{0,10}[内显]存(?:泄|.{0,4}(?:增长|上涨))|leaked (?:shared_memory|semaphore|instance)"
+    r"|(?:没有|无|修复|解决|排除|避免|不是|并非|不存在|未发现|未见).{0,10}[内显]存(?:泄|.{0,4}(?:增长|上涨))|leaked (?:shared_memory|semaphore|instance)|\b(?:to|can|will|would) (?:avoid|prevent|mitigate|work around)\b.{0,40}leak"
     r"|(?:does|do|did|is|was) ?(?:not|n't) (?:grow|increase|leak|rise)|does(?: not|n't) (?:grow|increase|leak)|stays? flat|remains? (?:flat|stable|constant)|保持平稳|趋于平稳|保持稳定"
     r"|\b(?:try|consider|by|for|when) increasing|(?:to|can|could|may|might|will|should) (?:increase|grow)|\bincrease (?:the|--|`)|working[_ ]set|page cache|buff/cache|\bvirt\b|页缓存"
     r"|(?:grows?|increases?|rises?|growing) (?:linearly |quadratically |proportionally )?with (?:the )?(?:batch|seq|context|number|max|pixel|image size|resolution|length|concurrency|model)"
