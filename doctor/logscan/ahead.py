@@ -39,7 +39,7 @@ def _look(finder: Finder, data: bytes, start: int, limit: int, sizes: Sequence[i
     for begin, end in _pieces(data, start, limit, sizes[0]):
         piece = data[begin:end]
         indexes = finder.find(piece)
-        if len(indexes) >= MANY and len(sizes) > 1:
+        if len(indexes) >= MANY and len(sizes) > 1 and len(finder.everyday.union(indexes)) >= len(finder.everyday) + MANY:
             yield from _look(finder, data, begin, end, sizes[1:])
         elif indexes:
             yield begin, piece, sorted(indexes)

@@ -25,7 +25,10 @@ _GRAM = 4
 
 class Finder(Protocol):
     """`find` yields the indexes of the patterns that may match, each once, in no particular order. `drop` tells it which are not asked for any
-    more: it may leave them out."""
+    more: it may leave them out. `everyday` are those that match healthy lines."""
+
+    @property
+    def everyday(self) -> frozenset[int]: ...
 
     def find(self, data: bytes) -> Collection[int]: ...
 
@@ -34,6 +37,8 @@ class Finder(Protocol):
 
 class PlainFinder:
     """Looks for a literal only where its first and last four bytes occur: most do not, whatever the text."""
+
+    everyday: frozenset[int] = frozenset()
 
     def __init__(self, needles: Sequence[Needle]) -> None:
         self._exact, self._folded = _tables(needles)
@@ -105,7 +110,7 @@ class HyperscanFinder:
         self._hyperscan = hyperscan
         self._needles = needles
         everyday, self._rare, self._often = _stored(hyperscan, needles)
-        self._everyday = set(everyday)
+        self.everyday: frozenset[int] = frozenset(everyday)
         self._local = threading.local()
 
     def find(self, data: bytes) -> list[int]:
@@ -120,9 +125,9 @@ class HyperscanFinder:
         return found
 
     def drop(self, indexes: Collection[int]) -> None:
-        if not self._everyday.isdisjoint(indexes):
-            self._everyday.difference_update(indexes)
-            self._often = _compiled(self._hyperscan, self._needles, sorted(self._everyday))
+        if not self.everyday.isdisjoint(indexes):
+            self.everyday -= frozenset(indexes)
+            self._often = _compiled(self._hyperscan, self._needles, sorted(self.everyday))
 
     def _scratch(self, database: Any) -> Any:
         """Room to work in: one for each thread, and for each database."""

@@ -24,6 +24,9 @@ KEPT = 400
 APART = 1_000_000
 """Lines by which two sources lie apart: what stands at the end of one is not near the start of the next, whatever their order."""
 
+WORTH_DROPPING = 512 * 1024 * 1024
+"""Bytes of all logs from which patterns that have all their matches are taken from the finder: it costs it half a second once."""
+
 LINE_CAP = 16 * 1024
 """Bytes of a line that patterns see at once: around the literals, where the line is longer."""
 
@@ -113,7 +116,7 @@ class Scanner:
         """Scans all chunks; `size` is their size in bytes where it is known. `told` gets every chunk in turn, with the signs that it may hold."""
         result = Scan()
         result.live = bytearray(b"\1" * self._patterns + b"\0" * len(self._signs))
-        base, dropped = 0, 0
+        base, dropped, seen = 0, 0, 0
         for chunk, pieces, finder in looked(chunks, self._needles, size):
             if told is not None:
                 told(chunk, frozenset(self._signs[index - self._patterns] for _, _, found in pieces for index in found if index >= self._patterns))
@@ -125,7 +128,8 @@ class Scanner:
             if chunk.whole:
                 self._scan_joined(chunk, finder, base, result)
             result.lines += chunk.lines
-            if (full := result.live.count(0) - len(self._signs)) > dropped:
+            seen += len(chunk.data)
+            if max(size, 2 * seen) >= WORTH_DROPPING and (full := result.live.count(0) - len(self._signs)) > dropped:
                 dropped = full
                 finder.drop([index for index in range(self._patterns) if not result.live[index]])
         return result
