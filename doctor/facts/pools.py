@@ -94,12 +94,17 @@ def read_hub_models(host: Host, facts: Facts) -> HubModels | Unavailable:
     hub = values.get("HF_HUB_CACHE") or posixpath.join(values.get("HF_HOME") or f"{home}/.cache/huggingface", "hub")
     scope = values.get("MODELSCOPE_CACHE") or f"{home}/.cache/modelscope"
     names = {name for command in commands.commands if _HUB_NAME.fullmatch(name := command.model or command.keywords.get("model") or "")}
-    return HubModels(tuple((name, _is_cached(host, hub, scope, name)) for name in sorted(names)), hub)
+    told = ((name, _is_cached(host, hub, scope, name)) for name in sorted(names))
+    return HubModels(tuple((name, cached) for name, cached in told if cached is not None), hub)
 
 
-def _is_cached(host: Host, hub: str, scope: str, name: str) -> bool:
-    patterns = (f"{hub}/models--{name.replace('/', '--')}/snapshots/*/*", f"{scope}/hub/{name}/*", f"{scope}/hub/models/{name}/*", f"{scope}/models/{name}/*")
-    return any(not isinstance(found := host.list(pattern), Unavailable) and bool(found) for pattern in patterns)
+def _is_cached(host: Host, hub: str, scope: str, name: str) -> bool | None:
+    """None where a cache could not be looked at."""
+    folders = (f"{hub}/models--{name.replace('/', '--')}/snapshots/*", f"{scope}/hub/{name}", f"{scope}/hub/models/{name}", f"{scope}/models/{name}")
+    answers = [host.list(f"{folder}/config.json") for folder in folders]
+    if any(not isinstance(answer, Unavailable) and answer for answer in answers):
+        return True
+    return None if any(isinstance(answer, Unavailable) and answer.why is not Why.MISSING for answer in answers) else False
 
 
 def read_counters(host: Host, facts: Facts) -> Counters | Unavailable:
