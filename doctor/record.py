@@ -15,11 +15,13 @@ if TYPE_CHECKING:
 else:
 
     def dataclass(cls: type | None = None, /, **options: bool) -> Any:
-        """As `dataclasses.dataclass`, with `frozen` and `eq` alone; whoever wants more (slots, order) takes the original."""
+        """As `dataclasses.dataclass`, with `frozen` and `eq` alone; whoever wants more (slots, order, `__post_init__`) takes the original."""
         return _made(cls, **options) if cls is not None else lambda cls: _made(cls, **options)
 
 
 def _made(cls: type, *, frozen: bool = False, eq: bool = True) -> type:
+    if hasattr(cls, "__post_init__"):
+        raise TypeError(f"{cls.__qualname__} has a __post_init__, which is not called here: take dataclasses.dataclass")
     dataclasses.dataclass(init=False, repr=False, eq=False)(cls)  # the fields alone: compiles nothing
     fields: Mapping[str, dataclasses.Field[Any]] = cls.__dict__["__dataclass_fields__"]
     compared = tuple(name for name, field in fields.items() if field.compare)

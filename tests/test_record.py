@@ -148,3 +148,11 @@ def test_a_record_may_extend_another() -> None:
 def test_an_option_that_it_does_not_have_is_refused() -> None:
     with pytest.raises(TypeError):
         record(order=True)(type("Sorted", (), {}))
+
+
+def test_what_would_not_be_called_is_refused() -> None:
+    with pytest.raises(TypeError, match="__post_init__"):
+
+        @record
+        class Late:
+            def __post_init__(self) -> None: ...

@@ -5,9 +5,7 @@ from __future__ import annotations
 import difflib
 import enum
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import field
-
-from doctor.record import dataclass
+from dataclasses import dataclass, field
 
 
 class Kind(enum.Enum):
