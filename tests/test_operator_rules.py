@@ -12,6 +12,6 @@ def test_a_folder_that_is_denied_is_named_and_a_readable_one_is_not() -> None:
     rules_package()
     judge = importlib.import_module("doctor.rules.operator.operator_custom_opp_unreadable").judge
     denied = CustomOps(vendors=("customize",), unreadable=("/opp/vendors/config.ini",), source="/opp/vendors")
-    assert [hit.subject for hit in judge(denied)] == ["/opp/vendors/config.ini"]
-    assert not list(judge(CustomOps(vendors=("customize",))))
-    assert not list(judge(None))
+    assert [hit.subject for hit in judge(denied, None)] == ["/opp/vendors/config.ini"]
+    assert not list(judge(CustomOps(vendors=("customize",)), None))
+    assert not list(judge(None, None))

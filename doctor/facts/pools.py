@@ -133,7 +133,7 @@ def read_article_config(host: Host, facts: Facts) -> ArticleConfig | Unavailable
 
 def read_clock(host: Host, facts: Facts) -> Clock | Unavailable:
     if host.live:
-        return Unavailable("timedatectl", Why.NOT_RECORDED, "a running machine is not asked")
+        return Unavailable("timedatectl", Why.NOT_RECORDED)  # a running machine is not asked: it would start a service of the system
     for command in (("timedatectl",), ("timedatectl", "status"), ("timedatectl", "show")):
         output = host.run(command)
         told = None if isinstance(output, Unavailable) else re.search(r"(?:NTPSynchronized|synchronized)\s*[:=]\s*(yes|no)\b", output.stdout)

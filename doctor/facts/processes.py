@@ -131,15 +131,17 @@ def read_own(host: Host, facts: Facts) -> OwnStatus | Unavailable:
 def _own_by_name(host: Host) -> OwnStatus | None:
     """Of a recording that tells only the user's name, in its environment."""
     environment, users, groups = host.environ(0), host.read("/etc/passwd", 64 * KIB), host.read("/etc/group", 64 * KIB)
-    name = "" if host.live or isinstance(environment, Unavailable) else environment.get("USER") or environment.get("LOGNAME") or ""
-    if not name or isinstance(users, Unavailable):
+    if host.live or isinstance(environment, Unavailable) or isinstance(users, Unavailable):
         return None
-    row = next((row for line in users.splitlines() if (row := line.split(":"))[0] == name and len(row) > 3), None)
+    name, home = environment.get("USER") or environment.get("LOGNAME"), environment.get("HOME")
+    rows = [row for line in users.splitlines() if name and len(row := line.split(":")) > 5]
+    # In a bundle the name is masked; where it is also a common word it is not masked everywhere, but the home folder is.
+    row = next((row for key, at in ((name, 0), (home, 5)) for row in rows if row[at] == key), None)
     uid, gid = (whole(row[2]), whole(row[3])) if row else (None, None)
     if uid is None:
         return None
     listed = [row.split(":") for row in groups.splitlines()] if isinstance(groups, str) else []
-    others = [number for row in listed if len(row) > 3 and name in row[3].split(",") and (number := whole(row[2])) is not None]
+    others = [number for group in listed if len(group) > 3 and row is not None and row[0] in group[3].split(",") and (number := whole(group[2])) is not None]
     return OwnStatus(uid, tuple(dict.fromkeys([*([gid] if gid is not None else []), *others])), None, "USER, /etc/passwd, /etc/group")
 
 
