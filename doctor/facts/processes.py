@@ -134,7 +134,7 @@ def _own_by_name(host: Host) -> OwnStatus | None:
     if host.live or isinstance(environment, Unavailable) or isinstance(users, Unavailable):
         return None
     name, home = environment.get("USER") or environment.get("LOGNAME"), environment.get("HOME")
-    rows = [row for line in users.splitlines() if name and len(row := line.split(":")) > 5]
+    rows = [columns for line in users.splitlines() if name and len(columns := line.split(":")) > 5]
     # In a bundle the name is masked; where it is also a common word it is not masked everywhere, but the home folder is.
     row = next((row for key, at in ((name, 0), (home, 5)) for row in rows if row[at] == key), None)
     uid, gid = (whole(row[2]), whole(row[3])) if row else (None, None)
