@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from doctor.apply.journal import Transaction
-from doctor.apply.making import Applied
+from doctor.apply.making import Applied, Outcome
 from doctor.apply.plan import FixPlan, Plan, StepPlan
 from doctor.apply.planning import Fixable
 from doctor.fix import kind_of
@@ -112,7 +112,7 @@ def history_lines(transactions: Sequence[Transaction], speak: Speak, style: Styl
     if not transactions:
         yield speak("history_none")
     for one in transactions:
-        state = f"{speak('state_undone')} {one.undone}" if one.undone else one.outcome or speak("state_interrupted", transaction=one.ident)
+        state = f"{speak('state_undone')} {one.undone}" if one.undone else _state(one, speak)
         fixes = ", ".join(str(name) for name in one.told.get("fixes", ()))
         yield from style.lines(f"{fixes}  {_who(one)}  {state}" + (f" ({one.why})" if one.why else ""), INDENT, f"{one.ident}  ")
         for made in one.changes:
@@ -120,6 +120,11 @@ def history_lines(transactions: Sequence[Transaction], speak: Speak, style: Styl
             told = change.get("path") or change.get("name") or change.get("kind")
             values = f": {' '.join(sorted(set(map(str, change['before'].values()))))} -> {change['after']}" if change.get("kind") == "kernel" else ""
             yield from style.lines(f"{made.number}. {told}{values}", INDENT * 2)
+
+
+def _state(one: Transaction, speak: Speak) -> str:
+    known = not one.outcome or one.outcome in {outcome.value for outcome in Outcome}
+    return speak(f"state_{one.outcome or 'interrupted'}", transaction=one.ident) if known else one.outcome
 
 
 def _who(one: Transaction) -> str:

@@ -90,6 +90,11 @@ WORDS: Mapping[str, Words] = {
     "undo_later": Words("A later fix changed it: undo {later} first.", "后来的修复也修改了它：请先撤销 {later}。"),
     "history_none": Words("No fix has changed anything here.", "尚无修复记录。"),
     "state_undone": Words("undone", "已撤销"),
+    "state_fixed": Words("fixed", "已修复"),
+    "state_nothing": Words("nothing to change", "无需改动"),
+    "state_pending": Words("changed, not verified", "已修改，未验证"),
+    "state_rolled back": Words("rolled back", "已回退"),
+    "state_broken off": Words("broken off: doctor undo {transaction}", "中断：doctor undo {transaction}"),
     "state_interrupted": Words("interrupted: doctor undo {transaction}", "被中断：doctor undo {transaction}"),
     # Refusals
     "refused_left-out": Words("{about} is not among the rules that --only and --skip leave.", "{about} 不在 --only 与 --skip 所选的规则之内。"),

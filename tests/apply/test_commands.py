@@ -12,10 +12,15 @@ import jsonschema
 import pytest
 import yaml
 
+from doctor.apply.journal import Transaction
 from doctor.apply.kind import MODULES
+from doctor.apply.planshow import history_lines
+from doctor.apply.words import WORDS
 from doctor.cli import run
 from doctor.fix import ACTIONS, Safety, texts_of, unfilled
+from doctor.locale import room_speaker
 from doctor.report.schema import text as schema_text
+from doctor.report.style import Style
 from doctor.rulebook import load
 from tests.apply.trees import make_root, picture
 
@@ -169,3 +174,10 @@ def test_only_and_skip_choose_what_may_be_fixed(root: Path, capsys: pytest.Captu
     code, told = as_json(capsys, "fix", NAME, "--root", root, "--only", NAME, "--apply", "--yes", "--plan-hash", planned)
     assert code == 4 and told["fix"]["applied"][0]["outcome"] == "pending"
     assert as_json(capsys, "fix", "--root", root, "--only", "no-such-rule")[0] == 2
+
+
+def test_how_each_change_ended_is_told_in_the_readers_language() -> None:
+    ends = ["fixed", "pending", "rolled back", "broken off", "nothing", ""]
+    told = {end: "\n".join(history_lines([Transaction("t1", "2026-11-30", {}, outcome=end)], room_speaker(WORDS, "zh"), Style())) for end in [*ends, "of a later doctor"]}
+    assert all(end not in told[end] for end in ends if end)
+    assert "被中断" in told[""] and "of a later doctor" in told["of a later doctor"]
