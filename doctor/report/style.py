@@ -25,6 +25,9 @@ _PIECE = regex(r"\s+|[\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60]|[^\s\u2e80-\u9fff
 _NOT_FIRST = frozenset("，。、；：？！）》」』】〉”’…—％")
 """Marks that may not begin a line."""
 
+_NOT_LAST = frozenset("（《「『【〈“‘")
+"""Marks that may not end a line."""
+
 
 @dataclass(frozen=True)
 class Style:
@@ -77,7 +80,7 @@ def wrap(line: str, cells: int, first: int | None = None) -> Iterator[str]:
             now.append(piece)
             used += size
             continue
-        rest = _taken_along(now) if piece in _NOT_FIRST else []
+        rest = _taken_along(now) if piece in _NOT_FIRST else _opened(now)
         if done := "".join(now).rstrip():
             yield done
             room = cells
@@ -102,6 +105,16 @@ def _taken_along(now: list[str]) -> list[str]:
         at -= 1
     if at <= 0:
         return []
+    rest = now[at:]
+    del now[at:]
+    return rest
+
+
+def _opened(now: list[str]) -> list[str]:
+    """An opening mark at the end goes to the next line with what it opens. Nothing where that is all there is."""
+    at = len(now)
+    while at > 1 and now[at - 1] in _NOT_LAST:
+        at -= 1
     rest = now[at:]
     del now[at:]
     return rest

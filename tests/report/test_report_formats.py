@@ -209,6 +209,11 @@ def test_where_a_word_fills_the_line_the_mark_begins_the_next() -> None:
     assert list(wrap("ABCDEFGHIJKL，请升级", 12)) == ["ABCDEFGHIJKL", "，请升级"]
 
 
+def test_an_opening_bracket_goes_with_what_it_opens() -> None:
+    assert list(wrap("目标版本为二十六（至少二十五）", 18)) == ["目标版本为二十六", "（至少二十五）"]
+    assert "".join(wrap("目标版本（（（（（（（（（（", 18)) == "目标版本（（（（（（（（（（"
+
+
 def test_wrapping_loses_nothing_and_starts_no_line_with_a_mark() -> None:
     text = "每个图都会占用 stream，因此捕获的图越多，可用的 stream 就越少；请减少捕获的图。" * 3
     parts = list(wrap(text, 21))
