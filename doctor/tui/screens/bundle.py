@@ -14,7 +14,6 @@ from textual.content import Content
 from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import Static
-from textual.widgets.option_list import Option
 
 from doctor.bundle.telling import human
 from doctor.locale import Speak
@@ -160,15 +159,7 @@ class BundleScreen(PanedScreen):
         self.call_after_refresh(self._show)
 
     def _show(self) -> None:
-        items, at = self.items, self.items.highlighted or 0
-        lines = self._view.lines(max(40, (items.content_size.width or self.size.width) - 2))
-        if len(lines) == items.option_count:
-            for index, line in enumerate(lines):
-                items.replace_option_prompt_at_index(index, line)
-        else:
-            items.clear_options()
-            items.add_options([Option(line) for line in lines])
-            items.highlighted = min(at, len(lines) - 1) if lines else None
+        self.refill(self._view.lines(max(40, (self.items.content_size.width or self.size.width) - 2)))
         self._panes()
 
     def _panes(self) -> None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from textual.app import ComposeResult
 from textual.containers import Container, VerticalScroll
+from textual.content import Content
 from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
 
 from doctor.tui.screens.base import DoctorScreen
 from doctor.tui.widgets.confirmbox import ConfirmBox
@@ -24,6 +28,19 @@ class AskingScreen(DoctorScreen):
     def items(self) -> OptionList:
         """Its list."""
         return self.query_one(str(self.AUTO_FOCUS), OptionList)
+
+    def refill(self, lines: Sequence[Content], start: int = 0) -> None:
+        """Shows these lines in the list, repainting only those that are new; the cursor stays, and begins at `start`."""
+        items = self.items
+        if len(lines) == items.option_count:
+            for index, line in enumerate(lines):
+                if items.get_option_at_index(index).prompt != line:
+                    items.replace_option_prompt_at_index(index, line)
+            return
+        at = start if items.highlighted is None else items.highlighted
+        items.clear_options()
+        items.add_options([Option(line) for line in lines])
+        items.highlighted = min(at, len(lines) - 1) if lines else None
 
     def leave(self) -> None:
         """Once there is no question any more, and nothing to wait for."""

@@ -14,7 +14,6 @@ from textual.content import Content
 from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import OptionList, Static
-from textual.widgets.option_list import Option
 
 from doctor.report.style import short
 from doctor.text import clean_line, truncate
@@ -142,15 +141,8 @@ class PlanScreen(AskingScreen):
 
     def _list(self) -> None:
         steps, view = self.items, self._view
-        at = steps.highlighted or 0
         lines = [view.step_line(number, pair) for number, pair in enumerate(steps_of(view.planned), 1)]
-        if len(lines) == steps.option_count:
-            for index, line in enumerate(lines):
-                steps.replace_option_prompt_at_index(index, line)
-        else:
-            steps.clear_options()
-            steps.add_options([Option(line) for line in lines])
-            steps.highlighted = min(at, len(lines) - 1) if lines else None
+        self.refill(lines)
         self._at = steps.highlighted
         steps.display = bool(lines)
 

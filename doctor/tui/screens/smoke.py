@@ -15,7 +15,6 @@ from textual.content import Content
 from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import OptionList, Static
-from textual.widgets.option_list import Option
 
 from doctor.finding import Evidence
 from doctor.text import clean
@@ -172,17 +171,7 @@ class SmokeScreen(SmokePlanScreen):
         self.query_one("#state", Static).update(Content(clean(told)))
 
     def _list(self) -> None:
-        steps = self.items
-        rows = self._view.rows(max(20, self.size.width - 4))
-        if len(rows) == steps.option_count:
-            for index, row in enumerate(rows):
-                if steps.get_option_at_index(index).prompt != row:
-                    steps.replace_option_prompt_at_index(index, row)
-        else:
-            at = steps.highlighted or 0
-            steps.clear_options()
-            steps.add_options([Option(row) for row in rows])
-            steps.highlighted = min(at, len(rows) - 1) if rows else None
+        self.refill(self._view.rows(max(20, self.size.width - 4)))
 
     def _side(self) -> None:
         side = self.query_one(TextView)

@@ -14,7 +14,6 @@ from textual.content import Content
 from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import Static
-from textual.widgets.option_list import Option
 
 from doctor.report.style import short
 from doctor.text import clean_line, truncate
@@ -130,17 +129,8 @@ class WatchScreen(SplitScreen):
         self.query_one("#state", Static).update(Content(clean_line(told)))
 
     def _list(self) -> None:
-        classes = self.items
         lines = self._view.lines(max(20, self.size.width - 4)) if self._view is not None else []
-        if len(lines) == classes.option_count:
-            for index, line in enumerate(lines):
-                if classes.get_option_at_index(index).prompt != line:
-                    classes.replace_option_prompt_at_index(index, line)
-        else:
-            at = self._view.worst if self._view is not None and classes.highlighted is None else classes.highlighted or 0
-            classes.clear_options()
-            classes.add_options([Option(line) for line in lines])
-            classes.highlighted = min(at, len(lines) - 1) if lines else None
+        self.refill(lines, self._view.worst if self._view is not None else 0)
 
     @property
     def _at(self) -> int:
